@@ -162,13 +162,14 @@ def test_a_hand_off_of_a_session_that_was_only_told_to_continue_calls_it_no_task
     assert "another assistant" not in (out := call("handoff", "s9")[1]) and "## Goal" in out, out
 
 
-def test_a_hand_off_of_a_history_is_about_its_newest_session(tmp_path: Path) -> None:
-    """aider writes all sessions into one file; what the user refused it, and the whole message of a commit, are its own
-    words and nobody's answer."""
+@pytest.mark.parametrize("before", ["2025-07-15 11:38:37", "2025-07-16 09:30:00"])
+def test_a_hand_off_of_a_history_is_about_its_newest_session(before: str, tmp_path: Path) -> None:
+    """aider writes all sessions into one file, the newest below, also where the clock was set back; what the user
+    refused it, and the whole message of a commit, are its own words and nobody's answer."""
     history = tmp_path / "copies" / ".aider.chat.history.md"
     history.parent.mkdir()
     history.write_text(
-        "\n# aider chat started at 2025-07-15 11:38:37\n\n#### paint the old door  \n\nIt is red.\n\n> Tokens: 1k  \n\n"
+        f"\n# aider chat started at {before}\n\n#### paint the old door  \n\nIt is red.\n\n> Tokens: 1k  \n\n"
         "# aider chat started at 2025-07-16 09:00:00\n\n#### weigh the coins of the till  \n\nThe till weighs them.\n\n"
         "till.py\n```python\n<<<<<<< SEARCH\na = 1\n=======\n> quoted\na = 2\n>>>>>>> REPLACE\n```\n\n"
         "> Tokens: 1k sent  \n> tray.py  \n> Create new file? (Y)es/(N)o [Yes]: n  \n"

@@ -190,11 +190,11 @@ def _newest(talk: Conversation) -> tuple[Conversation, int]:
     begun = list(dict.fromkeys(turn.time for turn in talk.turns if turn.time))
     asked = {turn.time for turn in talk.turns if by_person(turn) and _asks(turn.text.strip(), "")}
     answered = asked & {turn.time for turn in talk.turns if turn.role == "assistant"}
-    newest = max(answered or asked, default="")
-    turns = tuple(
-        turn if turn.time >= newest else replace(turn, role="system", text="", events=(), time="")
-        for turn in talk.turns
-    )
+    # By its place, not its time: a clock may have been set back.
+    newest = next((time for time in reversed(begun) if time in (answered or asked)), "")
+    first = next((at for at, turn in enumerate(talk.turns) if newest and turn.time == newest), 0)
+    emptied = (replace(turn, role="system", text="", events=(), time="") for turn in talk.turns[:first])
+    turns = (*emptied, *talk.turns[first:])
     return replace(talk, turns=turns, title=""), len(begun)
 
 

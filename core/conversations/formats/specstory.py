@@ -149,7 +149,8 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
 
 def _interrupted(lines: Sequence[Line], first: int) -> bool:
     """Whether a message of the user is only the tool's note that they broke off."""
-    return next((line.text for line in lines[first:] if line.text.strip()), "").startswith(INTERRUPTED)
+    said = next((at for at in range(first, len(lines)) if lines[at].text.strip()), -1)
+    return said >= 0 and lines[said].text.startswith(INTERRUPTED)
 
 
 def _shell_state(text: str, shell: str, command: str) -> tuple[str, str]:
