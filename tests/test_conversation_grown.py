@@ -124,16 +124,17 @@ def test_how_a_session_stands_is_told_as_reading_it_whole_tells_it(seed: int, tm
     ran a test behind its commit had no commit any more."""
     dice = random.Random(seed)
     data = b"".join(records(dice))
-    check(tmp_path, "claude_code", data, dice)
+    grown, anew = both(tmp_path, "claude_code", data, dice)
+    assert grown == anew
 
 
-def check(folder: Path, kind: str, data: bytes, dice: random.Random) -> None:
-    """Grown in random pieces, which end anywhere, and read at once: the same."""
+def both(folder: Path, kind: str, data: bytes, dice: random.Random) -> tuple[object, object]:
+    """What is known of a session that grew in random pieces, which end anywhere, and of the same, read at once."""
     cuts = sorted(dice.sample(range(1, len(data)), dice.randrange(2, 7)))
     grown, anew = Disk(folder / "grown"), Disk(folder / "anew")
     grow(grown, kind, [data[start:end] for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True)])
     grow(anew, kind, [data])
-    assert known(grown) == known(anew)
+    return known(grown), known(anew)
 
 
 @pytest.mark.parametrize("kind", ["claude_code", "codex"])
@@ -143,7 +144,8 @@ def test_real_sessions_are_told_as_reading_them_whole_tells_them(kind: str, tmp_
     for path in sample(sorted((need_corpus() / kind).rglob("*.jsonl")), 6):
         data = b"".join(path.read_bytes()[:400_000].splitlines(keepends=True)[:-1])
         if data.count(b"\n") > 8:
-            check(tmp_path / str(checked), kind, data, dice)
+            grown, anew = both(tmp_path / str(checked), kind, data, dice)
+            assert grown == anew, path
             checked += 1
     assert checked
 
