@@ -29,6 +29,8 @@ from gui.views.list_view import MOVES, stepped
 from gui.views.looks import short_folder
 
 WIDTH, FIELD = 760, 130  # unscaled pixels
+LETS_GO = 12
+"""Within so many frames a field lets go of the keyboard at Esc."""
 NAMED: dict[str, tuple[str, str]] = {
     "digest_enabled": ("Every new conversation starts with the digest",
                        "Off: it starts with your own words in context.md only."),
@@ -152,6 +154,8 @@ class Editor:
         words = str(dpg.get_value(self.item))
         if words != self.row.value:
             self._change(self.row.key, self.row.kind, words)
+        else:
+            self.refuse(None)
 
 
 class SettingsView:
@@ -195,7 +199,8 @@ class SettingsView:
             return
         self._seen = settings
         self.rows = setting_rows(settings)
-        if not self.editors:
+        fresh = not self.editors
+        if fresh:
             look = self._look
             holder = look.theme(int(dpg.add_group(parent=self._card)), "no-gap")
             self.editors = {row.key: Editor(look, holder, row, self._change) for row in self.rows}
@@ -206,7 +211,8 @@ class SettingsView:
                 Button(look, right, words, partial(self._shell.run, name), icon=sign,
                        shortcut=self._shell.actions[name].shortcut if name in self._shell.actions else "")  # fmt: skip
         for one in self.rows:
-            self.editors[one.key].show(one)
+            if fresh or one != self.editors[one.key].row:  # else what was refused stands there until it is mended
+                self.editors[one.key].show(one)
         rest = count(len(settings.settings) - len(self.rows), "more setting")
         self.open.set_label(f"{rest}, in {short_folder(str(settings.writable)).rpartition('/')[2]}")
         dpg.set_value(self._file, f"kept in {short_folder(str(settings.writable))}")
@@ -225,7 +231,11 @@ class SettingsView:
             return True
         return bool(self.chosen) and self._act(key, self.editors[self.chosen])
 
-    def _put_back(self) -> None:
+    def _put_back(self, tries: int = LETS_GO) -> None:
+        """Every value as it is on disk; a field that still has the keyboard lets go of it with one of the next frames."""
+        if tries and any(dpg.is_item_active(one.item) for one in self.editors.values() if one.toggle is None):
+            self._look.jobs.post(self._put_back, tries - 1)
+            return
         for one in self.editors.values():
             one.show(one.row)
 
