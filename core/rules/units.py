@@ -96,13 +96,10 @@ def _below(rows: Sequence[Row], lines: Sequence[str], at: int) -> int:
     leads = row.kind == "prose" and row.text.endswith((":", "："))
     if row.kind == "prose" and not leads:
         return 0
-    count = 0
-    for later in rows[at + 1 :]:
-        deeper = _depth(later, lines) > depth
-        if not (deeper or (leads and later.kind != "prose")):
-            break
-        count += 1
-    return count
+    end = at + 1
+    while end < len(rows) and (_depth(rows[end], lines) > depth or (leads and rows[end].kind != "prose")):
+        end += 1
+    return end - at - 1
 
 
 def _depth(row: Row, lines: Sequence[str]) -> int:
