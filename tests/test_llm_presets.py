@@ -467,7 +467,7 @@ def test_a_local_model_that_cannot_be_is_a_clear_sentence(
     assert error(local_answer, "").code == "no-model"
     assert "no such model file" in error(local_answer, "~/nowhere.gguf").message
     named = error(local_answer, "owner/small-GGUF")
-    assert "no whole path" in named.message and "hf download" in named.hint
+    assert "no whole path" in named.message and "huggingface.co" in named.hint
     monkeypatch.setattr(local, "find_spec", lambda name: None)
     missing = error(local_answer, str(broken))
     assert missing.code == "not-installed" and "xllamacpp" in missing.message

@@ -52,9 +52,7 @@ def named(model: str) -> Path:
             "bad-settings", f"{excerpt(text)!r} names a user whom this computer does not know"
         ) from None
     if not path.is_absolute():
-        hint = (
-            "write the whole path of a GGUF file, or one that begins with ~/ ('hf download' fetches one from the hub)"
-        )
+        hint = "write the whole path of a GGUF file, or one that begins with ~/ (huggingface.co has such files)"
         raise KnowledgeError("bad-settings", f"{excerpt(text)!r} is no whole path of a file", hint=hint)
     if not path.is_file():
         raise KnowledgeError("bad-settings", "there is no such model file", path, "check the path in the setting model")
