@@ -18,12 +18,12 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from core.base import files, locks
+from core.base.figures import local_date
 from core.base.paths import Paths
 from core.base.project import project_root
 from core.conversations.days import day_of
@@ -518,7 +518,7 @@ def _pieces(
     for number, turn in enumerate(turns, start=first):
         said = searched(turn, number, partial(secrets.said, turn.role))
         if said is not None:
-            made.append(index.Piece(said.turn, said.role, _day(said.time) or day, said.text))
+            made.append(index.Piece(said.turn, said.role, local_date(said.time) or day, said.text))
     return made
 
 
@@ -552,27 +552,17 @@ def _with_heading(row: index.Held, pieces: list[index.Piece], secrets: Secrets, 
         secrets=max(row.secrets, secrets.count),
     )  # fmt: skip
     words = f"{row.title}\n{os.path.basename(row.project)} {row.branch}".strip()
-    heading = index.Piece(index.HEADING, "title", _day(row.ended), words)
+    heading = index.Piece(index.HEADING, "title", local_date(row.ended), words)
     if secrets.count:
         pieces = [piece._replace(text=secrets.hide(piece.text)) for piece in pieces]
         ran = [one._replace(words=secrets.hide(one.words), key=secrets.hide(one.key)) for one in ran]
     return row, [heading, *pieces], ran, "" if row.secrets else course
 
 
+def _day_of(conversation: Conversation, item: Artifact) -> str:
+    return day_of(conversation, os.path.basename(item.path), item.mtime_ns)
+
+
 def place_of(folder: str) -> str:
     """The top folder of the project that a session worked in; else its own folder."""
     return project_root(folder) or folder
-
-
-@lru_cache(maxsize=512)
-def _day(when: str) -> str:
-    """The local day (YYYY-MM-DD) of an ISO 8601 time; a time without a zone is local already. "" for none."""
-    try:
-        return datetime.fromisoformat(when).astimezone().date().isoformat() if when else ""
-    except (ValueError, OverflowError):
-        return ""
-
-
-def _day_of(conversation: Conversation, item: Artifact) -> str:
-
-    return day_of(conversation, os.path.basename(item.path), item.mtime_ns)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
+from functools import lru_cache
 
 
 def size(number: int) -> str:
@@ -42,6 +44,32 @@ def age(modified: float, now: float | None = None) -> str:
 
 DAY = 86_400
 _AGES = ((60, 1, "s"), (3600, 60, "min"), (DAY, 3600, "h"), (100 * DAY, DAY, "d"), (731 * DAY, 30.44 * DAY, "mo"))
+
+
+def seconds_of(when: object) -> float:
+    """An ISO 8601 time in seconds since 1970, 0.0 for anything else."""
+    try:
+        return datetime.fromisoformat(when).timestamp() if isinstance(when, str) else 0.0
+    except (ValueError, OverflowError, OSError):
+        return 0.0
+
+
+def iso_of(seconds: float) -> str:
+    """Seconds since 1970 as ISO 8601 in UTC; "" for 0, and for a time that is none, as some stand in the databases of
+    other tools."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if seconds else ""
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+@lru_cache(maxsize=512)
+def local_date(when: str) -> str:
+    """The local day (YYYY-MM-DD) of an ISO 8601 time; a time without a zone is local already. "" for none."""
+    try:
+        return datetime.fromisoformat(when).astimezone().date().isoformat() if when else ""
+    except (ValueError, OverflowError):
+        return ""
 
 
 def count(number: int, noun: str) -> str:

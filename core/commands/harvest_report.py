@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
+from core.base.figures import local_date
 from core.base.markdown import ARROW, without_emphasis
 from core.commands.sources import day_of, title_of
 from core.commands.text import count, dollars, fed, one_line, short, size, tokens
@@ -73,8 +72,9 @@ def _done(report: HarvestReport) -> list[str]:
         new = min(items, len(report.lines))
         lines.append(f"of these: {new} new, {items - new} known")
     if report.trashed:
+        until = local_date(report.trash_until) or report.trash_until
         lines.append(
-            f"moved to the trash until {_local_day(report.trash_until)}: {count(report.trashed, 'conversation')}, "
+            f"moved to the trash until {until}: {count(report.trashed, 'conversation')}, "
             f"{size(report.trashed_bytes)} ('knowledge trash' lists them)"
         )
     if report.reclaimed > report.trashed:
@@ -182,14 +182,6 @@ def _named(report: HarvestReport) -> list[str]:
         for row, source in zip(found, whose, strict=False)
     ]
     return lines + [f"  and {len(found) - SHOWN} more"] * (len(found) > SHOWN)
-
-
-def _local_day(when: str) -> str:
-    """The day of an ISO 8601 time as the user's clock has it; what cannot be read comes back as it is."""
-    try:
-        return f"{datetime.fromisoformat(when).astimezone():%Y-%m-%d}"
-    except (ValueError, OverflowError):
-        return when
 
 
 def _plan_lines(report: HarvestReport) -> list[str]:

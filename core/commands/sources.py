@@ -10,14 +10,15 @@ import os
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 from core.base import files
+from core.base.figures import iso_of, seconds_of
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.row import nearest, optional, top
-from core.commands.text import count, one_line, seconds_of, size
+from core.commands.text import count, one_line, size
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.classify import classify_conversation
 from core.knowledge.ledger import Entry, seen_ledger
@@ -235,7 +236,7 @@ def _count(
     row: SourceFound, seen: list[Artifact], known: Mapping[str, tuple[int, float]], refused: set[str], limit: int
 ) -> None:
     row.conversations, row.bytes = len(seen), sum(item.size for item in seen)
-    row.newest = _iso(max((item.mtime_ns for item in seen), default=0) / 1e9)
+    row.newest = iso_of(max((item.mtime_ns for item in seen), default=0) / 1e9)
     row.days = dict(Counter(day for item in seen if (day := day_of(item.mtime_ns)) is not None))
     row.harvested = sum(_is_harvested(item, known) for item in seen)
     row.grown = sum(_key(item) in known for item in seen) - row.harvested
@@ -251,13 +252,6 @@ def day_of(nanoseconds: int) -> date | None:
         return None
 
 
-def _iso(seconds: float) -> str:
-    try:
-        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if seconds else ""
-    except (ValueError, OverflowError, OSError):
-        return ""  # a time that is none, as some stand in a tool's own database
-
-
 # --- what a tool deletes itself --------------------------------------------------------------------------------------
 
 
@@ -268,7 +262,7 @@ def _expiry(
     if not days or not seen:
         return
     ends = [(item.mtime_ns / 1e9 + days * 86_400, item) for item in seen]
-    row.next_expiry = _iso(min(end for end, _ in ends))
+    row.next_expiry = iso_of(min(end for end, _ in ends))
     soon = [item for end, item in ends if end <= now.timestamp() + SOON_DAYS * 86_400]
     row.expiring = len(soon)
     row.expiring_unharvested = sum(not _is_harvested(item, known) for item in soon)

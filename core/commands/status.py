@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from core.base import files
+from core.base.figures import seconds_of
 from core.base.homes import ADVICE
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError
@@ -21,7 +22,7 @@ from core.commands.project import find_project, may_read, places, project_warnin
 from core.commands.review.waiting import counted
 from core.commands.row import top
 from core.commands.sources import NOT_LOOKED_AT, set_sources
-from core.commands.text import age, count, seconds_of, size
+from core.commands.text import age, count, size
 from core.commands.workspace import Workspace, utc_now
 from core.context_files import GLOBAL, ContextFile, read_context
 from core.knowledge.categories import CATEGORY_FILES, bullets_in, note_files, read_text

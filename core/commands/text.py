@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -36,14 +36,6 @@ def change_text(edited: Edited) -> str:
     elif edited.run:
         rows.append(f"'knowledge undo {edited.run}' takes this back")
     return "\n".join(rows + [f"note: {edited.warning}"] * bool(edited.warning)) + "\n"
-
-
-def seconds_of(when: str) -> float:
-    """An ISO 8601 time in seconds since 1970, 0.0 for what is none."""
-    try:
-        return datetime.fromisoformat(when).timestamp()
-    except (ValueError, TypeError, OverflowError):
-        return 0.0
 
 
 def fed(facts: Mapping[str, int] | None) -> list[str]:

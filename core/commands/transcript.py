@@ -7,12 +7,12 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files, locks
 from core.base.choices import SPOKEN_ROLES
+from core.base.figures import iso_of
 from core.base.project import project_root
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.row import SPOKEN, flag, listed, needed, option, top, whole_number
@@ -371,7 +371,7 @@ def _unknown(name: str) -> KnowledgeError:
 
 
 def _row_of(item: Artifact) -> Held:
-    ended = _iso(item.mtime_ns)
+    ended = iso_of(item.mtime_ns / 1e9)
     return Held(0, item.path, "", item.name, item.source, ended=ended, bytes=item.size, trash=item.kind == "trash")
 
 
@@ -470,14 +470,6 @@ def resume_of(row: Held) -> tuple[str, str]:
     if row.trash:
         return "", "it is in the trash; 'knowledge trash restore' puts it back first"
     return resume_command(row.source, row.session, row.name, row.path, row.folder)
-
-
-def _iso(nanoseconds: int) -> str:
-    """A time of the file system as ISO 8601 in UTC, "" for none."""
-    try:
-        return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if nanoseconds else ""
-    except (ValueError, OverflowError, OSError):
-        return ""
 
 
 # --- at the command line --------------------------------------------------------------------------------------------

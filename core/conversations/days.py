@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 
+from core.base.figures import iso_of
 from core.conversations.conversation import Conversation
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -33,9 +34,7 @@ def day_of(conversation: Conversation, name: str, mtime_ns: int) -> str:
     for written in (*times, conversation.ended, conversation.started):
         if day := utc_day(written):
             return day
-    of_file = ""
-    with suppress(ValueError, OverflowError, OSError):
-        of_file = datetime.fromtimestamp(mtime_ns / 1e9, UTC).date().isoformat() if mtime_ns > 0 else ""
+    of_file = iso_of(max(0, mtime_ns) / 1e9)[:10]
     named = written_day(name)
     return of_file if of_file and (not named or named > _after(of_file)) else named
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import dearpygui.dearpygui as dpg
 
-from core.base.figures import count
+from core.base.figures import count, seconds_of
 from core.commands.history.ledger import LedgerRow
 from core.commands.panel.ledger_rows import LedgerRows
 from core.commands.panel.overview import WAITING
@@ -43,7 +43,6 @@ from gui.views.looks import (
     day_words,
     joined,
     plain_name,
-    seconds_of,
     short_folder,
     since,
 )

@@ -9,10 +9,10 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date
 from typing import NamedTuple
 
-from core.base.figures import age, count
+from core.base.figures import age, count, seconds_of
 from core.base.project import is_below
 from core.commands.daily.autopilot import Autopilot
 from core.commands.panel.ledger_rows import rows_of
@@ -164,14 +164,6 @@ def day_words(day: str) -> str:
 def capital(sentence: str) -> str:
     """A sentence as it begins on a page."""
     return sentence[:1].upper() + sentence[1:]
-
-
-def seconds_of(when: object) -> float:
-    """ISO 8601 as seconds since 1970, 0 for anything else."""
-    try:
-        return datetime.fromisoformat(when).timestamp() if isinstance(when, str) else 0.0
-    except (ValueError, OverflowError, OSError):
-        return 0.0
 
 
 def autopilot_words(last: Autopilot, now: float) -> tuple[str, str, str]:

@@ -232,7 +232,7 @@ class SettingsView:
         return bool(self.chosen) and self._act(key, self.editors[self.chosen])
 
     def _put_back(self, tries: int = LETS_GO) -> None:
-        """Every value as it is on disk; a field that still has the keyboard lets go of it with one of the next frames."""
+        """Every value as it is on disk; a field that still has the keyboard lets go of it some frames later."""
         if tries and any(dpg.is_item_active(one.item) for one in self.editors.values() if one.toggle is None):
             self._look.jobs.post(self._put_back, tries - 1)
             return

@@ -14,7 +14,7 @@ from itertools import zip_longest
 
 import dearpygui.dearpygui as dpg
 
-from core.base.figures import count, size
+from core.base.figures import count, seconds_of, size
 from core.base.result import ErrorInfo
 from core.commands.panel.bullets import local_day
 from core.commands.sources import ALL, HOME, NAMES, SOON_DAYS, SourceFound, SourcesReport, known_name, sources
@@ -25,7 +25,7 @@ from gui.toolkit.layout import card, lowered, spread
 from gui.toolkit.letters import PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, hint, say, say_hint, text
-from gui.views.looks import ago, joined, seconds_of, short_folder
+from gui.views.looks import ago, joined, short_folder
 
 KEY = "sources"
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import dearpygui.dearpygui as dpg
 
 import core.knowledge.run_state as run_state
-from core.base.figures import count, dollars, tokens
+from core.base.figures import count, dollars, seconds_of, tokens
 from gui.shell import Shell
 from gui.state import Activity, State
 from gui.toolkit.charts import Progress
@@ -21,7 +21,7 @@ from gui.toolkit.layout import box, lowered, spread
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, hint, say_hint, text
-from gui.views.looks import NOT_READ, ago, autopilot_words, capital, left_words, seconds_of
+from gui.views.looks import NOT_READ, ago, autopilot_words, capital, left_words
 
 STATE_HEIGHT, LINKS, NARROW = 46, 4, 760
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files, locks
+from core.base.figures import seconds_of
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
-from core.commands.text import seconds_of
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.spending import Account
 

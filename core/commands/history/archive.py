@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
+from core.base.figures import seconds_of
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.daily.autopilot import read_autopilot, sources_of
 from core.commands.daily.connect import Ask, agreed, nobody
 from core.commands.row import flag, group, needed, option, optional, single
 from core.commands.sources import deleted_by_tools
-from core.commands.text import count, one_line, seconds_of, size
+from core.commands.text import count, one_line, size
 from core.commands.transcript import Shown, known_entries, read, show_text
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.keeping import REMOVED, SOON_DAYS

@@ -11,11 +11,11 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import Any
 
 from core.base import files
+from core.base.figures import iso_of
 from core.base.paths import cache_folder
 from core.base.secrets.repeats import clear_title
 from core.commands import sources
@@ -81,7 +81,7 @@ def titles_of(workspace: Workspace, artifacts: Iterable[Artifact]) -> dict[str, 
         if wanted and time.monotonic() < until:
             known = rows[key] = _read(workspace, item.path)
         tool = item.source if item.is_foreign else known.tool if known is not None else ""
-        day = known.day if known is not None and known.day else _day(item.mtime_ns)
+        day = known.day if known is not None and known.day else iso_of(item.mtime_ns / 1e9)[:10]
         found[item.path] = Called(known.title if known else "", tool, day, known.project if known else "")
     if len(rows) > before:  # whether it can be kept does not matter
         newest = {key: list(asdict(row).values()) for key, row in list(rows.items())[-KEPT:]}
@@ -111,10 +111,3 @@ def _read(workspace: Workspace, path: str) -> Called:
     if workspace.config.redact:
         title = clear_title(title, (turn.text for turn in read.turns))
     return Called(title_of(title), read.format, (read.ended or read.started)[:10], read.folder)
-
-
-def _day(mtime_ns: int) -> str:
-    try:
-        return datetime.fromtimestamp(mtime_ns / 1e9, UTC).date().isoformat() if mtime_ns > 0 else ""
-    except (ValueError, OverflowError, OSError):
-        return ""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from core.base.figures import count, size, tokens
+from core.base.figures import count, seconds_of, size, tokens
 from core.base.markdown import split_provenance, without_emphasis
 from core.base.result import KnowledgeError
 from core.commands.context import GLOBAL, PROJECT
@@ -42,7 +42,6 @@ from gui.views.looks import (
     capital,
     category_of,
     joined,
-    seconds_of,
     short_folder,
     short_name,
     tags_words,
