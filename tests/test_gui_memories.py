@@ -104,14 +104,12 @@ def test_a_context_file_over_its_budget_is_told_with_the_way_out() -> None:
     assert large[0] == "/h/context.md:2: no version" and large[1].startswith("/h/context.md has 7,200 of 7,168 bytes")
 
 
-def test_a_context_file_is_begun_valid_and_never_replaced(home: Workspace, at_project: Workspace) -> None:
-    for workspace, scope in ((home, GLOBAL), (at_project, PROJECT)):
-        path = begin_context(workspace, scope)
-        found = {row.scope: row for row in context_files(workspace).files}[scope]
-        assert found.exists and not found.problems and found.version == 1 and found.bytes == 0
-        path.write_text("mine")
-        assert error(begin_context, workspace, scope).code == "exists" and path.read_text() == "mine"
-    assert error(begin_context, home, PROJECT).code == "no-project"
+def test_a_context_file_is_begun_valid_and_never_replaced(home: Workspace) -> None:
+    path = begin_context(home)
+    [found] = context_files(home).files
+    assert found.exists and not found.problems and found.version == 1 and found.bytes == 0
+    path.write_text("mine")
+    assert error(begin_context, home).code == "exists" and path.read_text() == "mine"
 
 
 def test_the_panel_hears_of_memories_that_others_save(home: Workspace) -> None:

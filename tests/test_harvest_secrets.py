@@ -18,7 +18,6 @@ from core.commands.conversations import ConversationFilters, find
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.history.ledger import ledger
-from core.commands.panel.conversations import name_of
 from core.commands.panel.ledger_rows import rows_of
 from core.commands.panel.titles import titles_of
 from core.commands.quarantine import quarantine_accept, quarantine_list
@@ -29,6 +28,7 @@ from core.harvest.answer import items_from
 from core.harvest.distil import distil, redacted_conversation
 from core.harvest.quotes import NO_SOURCE
 from core.harvest.steps import DistilSettings
+from core.knowledge.projects import own_name
 from core.llm.generate import connect
 from core.llm.wire import ModelSettings, excerpt
 from core.sources.scan import scan_conversations
@@ -146,7 +146,7 @@ def test_a_title_tells_no_key_that_lost_its_punctuation(tmp_path: Path) -> None:
         told.append(str(harvest(workspace, HarvestRequest(), now=clock)))
         harvested(workspace, model, clock, keep=True)
         rows = ledger(workspace)
-        told += [str([row.entry for row in rows]), str([rows_of(rows).called(name_of(row.entry)) for row in rows])]
+        told += [str([row.entry for row in rows]), str([rows_of(rows).called(own_name(row.entry)) for row in rows])]
         told.append(str(find(workspace, "deploy", ConversationFilters(), 10, seconds=60.0)))
     told += model.prompts
     assert "second server" in model.prompts[-1] and len(said) == 4

@@ -10,11 +10,11 @@ import pytest
 
 from core.base.markdown import sanitise_name
 from core.commands.history.ledger import LedgerRow, ledger
-from core.commands.panel.conversations import name_of
 from core.commands.panel.ledger_rows import counts_at_once, ledger_rows
 from core.commands.panel.titles import called
 from core.knowledge import ledger as ledger_module
 from core.knowledge.ledger import counts_by_status, write_ledger
+from core.knowledge.projects import own_name
 from tests.panel_desk import workspace_at
 
 
@@ -55,9 +55,9 @@ def test_rows_and_their_columns_are_those_of_the_ledger(
     known = [called(row.entry) for row in whole]
     assert (found.days, found.projects) == ([one.day for one in known], [one.project for one in known])
     assert [found.place_of(row.key) for row in whole] == list(range(300)) and found.place_of("a") is None
-    newest = {name_of(row.entry): called(row.entry) for row in reversed(whole)}
+    newest = {own_name(row.entry): called(row.entry) for row in reversed(whole)}
     for row in whole:
-        name = name_of(row.entry)
+        name = own_name(row.entry)
         assert (
             found.called(name).day == newest[name].day and found.called(sanitise_name(name)).tool == newest[name].tool
         )

@@ -20,7 +20,7 @@ from core.base.project import folders_around
 from core.base.settings import SETTINGS
 from core.base.trust import allow, left_out, read_trust, trust_file
 from core.cli.main import main
-from core.commands.context import begin_context, context
+from core.commands.context import context
 from core.commands.facts import facts_for_context
 from core.commands.history.undo import undo
 from core.commands.memories import (
@@ -298,12 +298,6 @@ def test_what_is_saved_for_the_person_is_read_and_what_lay_there_is_not(ground: 
     assert "Mine are tabs." not in everything(here)
     memories_restore(here, saved.memory.path.stem)
     assert "Mine are tabs." in everything(here) and "evil." not in everything(here)
-
-
-def test_a_context_file_that_the_panel_begins_is_not_asked_about(ground: Ground) -> None:
-    ground.place.knowledge.mkdir(parents=True)
-    begin_context(ground.open(), "project")
-    assert context(ground.open()).warnings == ()
 
 
 def test_an_undo_that_a_clone_brings_touches_nothing(ground: Ground, tmp_path: Path) -> None:

@@ -237,9 +237,9 @@ def write_atomic(path: Path, data: bytes, mode: int | None = None, *, lasting: b
 
 
 @at_work
-def create_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
+def create_atomic(path: Path, data: bytes) -> None:
     """Make a new file with `data`; FileExistsError when the name is taken. The caller syncs the folder."""
-    temporary = write_temporary(path, data, mode)
+    temporary = write_temporary(path, data, 0o600)
     try:
         rename_without_replacing(temporary, path)
     except BaseException:

@@ -36,11 +36,10 @@ class Identity(NamedTuple):
 
 @dataclass(frozen=True)
 class FileRead:
-    """A file's bytes, their sha256 (hex) and the identity they were read under."""
+    """A file's bytes and their sha256 (hex)."""
 
     data: bytes
     sha256: str
-    identity: Identity
 
 
 @contextlib.contextmanager
@@ -88,9 +87,9 @@ def read_descriptor(fd: int, limit: int | None = None) -> bytes:
     return b"".join(chunks)
 
 
-def read_beginning(fd: int, limit: int, begin: int = 0) -> bytes:
-    """The first `limit` bytes behind `fd`, or all when there are fewer; with `begin` those from there on."""
-    os.lseek(fd, begin, os.SEEK_SET)
+def read_beginning(fd: int, limit: int) -> bytes:
+    """The first `limit` bytes behind `fd`, or all when there are fewer."""
+    os.lseek(fd, 0, os.SEEK_SET)
     chunks, left = [], limit
     while left > 0 and (chunk := disk.read(fd, min(left, BUFFER_BYTES))):
         chunks.append(chunk)
@@ -147,7 +146,7 @@ def read_file(path: str | Path, limit: int | None = None) -> FileRead:
             with naming(path):
                 data = read_descriptor(fd, limit)
             if identity_of(fd) == before and len(data) == before.size:
-                return FileRead(data, hashlib.sha256(data).hexdigest(), before)
+                return FileRead(data, hashlib.sha256(data).hexdigest())
         finally:
             os.close(fd)
         if pause is not None:

@@ -13,9 +13,7 @@ from core.agents.hand_over import is_ours
 from core.base import files
 from core.base.frontmatter import render_frontmatter
 from core.base.marks import for_prompt
-from core.base.project import is_working_place
 from core.base.result import KnowledgeError
-from core.base.trust import allow_written
 from core.commands.project import find_project, places, project_warnings
 from core.commands.row import OURS, PROJECT_OPTION, group, option, single, top
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -183,28 +181,18 @@ def context_files(workspace: Workspace) -> ContextFiles:
     return ContextFiles(rows, sentence.partition(": ")[2])
 
 
-def begin_context(workspace: Workspace, scope: str = GLOBAL, now: Clock = utc_now) -> Path:
-    """Make the `context.md` of the home or of the project with nothing but a valid frontmatter, and return its path.
+def begin_context(workspace: Workspace, now: Clock = utc_now) -> Path:
+    """Make the `context.md` of the home with nothing but a valid frontmatter, and return its path.
 
-    An empty one changes no conversation. Raises KnowledgeError when there is a file already (it is never replaced), or
-    no project.
+    An empty one changes no conversation. Raises KnowledgeError when there is a file already (it is never replaced).
     """
-    found = find_project(workspace)
-    where = dict(places(workspace, found)).get(scope)
-    if where is None:
-        hint = "start in the folder of a project that has .manual_slop/knowledge"
-        raise KnowledgeError("no-project", f"there is no {PROJECT} around this folder", workspace.cwd, hint)
-    if scope == PROJECT and found is not None and not is_working_place(str(found)):
-        message = "nobody works in this folder, so no context file was written for it"
-        raise KnowledgeError("no-project", message, found, "start in the folder of a project")
+    where = workspace.paths
     updated = now().astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat()
     text = render_frontmatter({"version": 1, "updated": updated}, "")
     try:
         files.make_folder(where.knowledge)
         files.create_atomic(where.context, text.encode("utf-8"))
         files.sync_folder(where.knowledge)
-        if scope == PROJECT and found is not None:
-            allow_written(found, workspace.environment, [where.context])
     except FileExistsError:
         raise KnowledgeError(
             "exists", "there is a context file already; nothing was written", where.context, "open it"

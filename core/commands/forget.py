@@ -35,7 +35,7 @@ from core.knowledge.edit import change_file, new_edit_run
 from core.knowledge.hunks import Hunk
 from core.knowledge.journal import read_journal, states_by_sha
 from core.knowledge.ledger import FORGOTTEN, Entries, Entry, drop_from_trash, note_entries, seen_ledger, write_ledger
-from core.knowledge.projects import cited_name
+from core.knowledge.projects import cited_name, entry_name
 from core.knowledge.purge import begin_purge
 from core.knowledge.reversal import hand_over
 from core.search import conversations, store
@@ -99,23 +99,17 @@ def _named(entries: Any, which: str) -> list[str]:
     if not wanted:
         raise KnowledgeError("usage", "which conversation?", hint="'knowledge ledger' lists them")
     by_hash = [key for key in entries if len(wanted) >= 4 and key.startswith(wanted.casefold())]
-    exact = [key for key, entry in entries.items() if wanted in (_name_of(entry), str(entry.get("path", "")))]
+    exact = [key for key, entry in entries.items() if wanted in (entry_name(entry), str(entry.get("path", "")))]
     folded = wanted.casefold()
-    found = by_hash or exact or [key for key, row in entries.items() if folded in _name_of(row).casefold()]
+    found = by_hash or exact or [key for key, row in entries.items() if folded in entry_name(row).casefold()]
     places = {_place(entries[key]) for key in found}
     if not found:
         raise KnowledgeError("no-entry", f"no conversation is called {which!r}", hint="'knowledge ledger' lists them")
     if len(places) > 1:
-        some = ", ".join(sorted({_name_of(entries[key]) for key in found})[:3])
+        some = ", ".join(sorted({entry_name(entries[key]) for key in found})[:3])
         raise KnowledgeError("ambiguous", f"{len(places)} conversations match: {some}", hint="give more of the name")
     there = [key for key, entry in entries.items() if _place(entry) in places]
     return sorted(there, key=lambda key: (key.startswith(KEY), key))
-
-
-def _name_of(entry: Any) -> str:
-    """What a conversation is called in the provenance of its lines."""
-    path = str(entry.get("path", ""))
-    return sanitise_name(str(entry.get("name", "")) or path.replace("\\", "/").rsplit("/", 1)[-1])
 
 
 def _place(entry: Any) -> str:
@@ -126,7 +120,7 @@ def _resting(paths: Paths, keys: Sequence[str]) -> tuple[set[str], list[Found], 
     """The names of a conversation, the lines that rest on it alone, and those that others say too. Raises
     KnowledgeError."""
     entries = seen_ledger(paths)
-    called = {_name_of(entries[key]) for key in keys}
+    called = {entry_name(entries[key]) for key in keys}
     names = called | {sanitise_name(cited_name(name)) for name in called}
     with disk_errors("unreadable", "what rests on it cannot be told"):
         others = {*_said_by_others(paths, keys)}
@@ -243,7 +237,7 @@ def _remove(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
         begin_purge(paths, texts, day, found.conversations)
         for key in found.conversations:
             entry = store.entries.get(key, {})
-            for name in {_name_of(entry), _name_of(entry).rpartition("/")[2]} - {""}:
+            for name in {entry_name(entry), entry_name(entry).rpartition("/")[2]} - {""}:
                 record.forget(paths.experience, session=name)
             for name in list(entry.get("trash") or {}):
                 files.discard(paths.trash / name)

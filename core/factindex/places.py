@@ -128,7 +128,8 @@ def read_one(name: str, data: bytes) -> FactFile:
     problems: list[Problem] = []
     if category and category not in CATEGORIES:
         message = f"the file's category is {shown(category)}; allowed: {', '.join(CATEGORIES)}"
-        problems.append(Problem("bad-category", name, _line_of(text, "category"), "", message))
+        at = next((at for at, row in enumerate(text.split("\n"), start=1) if row.startswith("category")), 1)
+        problems.append(Problem("bad-category", name, at, "", message))
         category = ""
     placed: list[Placed] = []
     ids: dict[str, int] = {}
@@ -163,11 +164,6 @@ def why_broken(data: bytes) -> tuple[str, int]:
 def _broken(name: str, data: bytes, line: int, why: str, code: str = "broken-file") -> FactFile:
     problem = Problem(code, name, line, "", f"{why}. The file is left out")
     return FactFile(name, data, hashlib.sha256(data).hexdigest(), "", "", "", [], [problem], {}, why)
-
-
-def _line_of(text: str, key: str) -> int:
-    """The line on which a key of the frontmatter stands."""
-    return next((at for at, line in enumerate(text.split("\n"), start=1) if line.startswith(key)), 1)
 
 
 def complete(item: Item, domain: str, category: str) -> dict[str, object]:

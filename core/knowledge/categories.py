@@ -51,8 +51,13 @@ def is_open_heading(line: str) -> bool:
 
 
 def read_text(path: Path) -> str:
-    """A knowledge file as text; bytes that are no UTF-8 show as U+FFFD, a byte order mark is dropped."""
-    return read_or_empty(path).decode("utf-8", "replace").removeprefix("\ufeff")
+    """A knowledge file as text, "" where there is none. Raises OSError."""
+    return text_in(read_or_empty(path))
+
+
+def text_in(data: bytes) -> str:
+    """The text of a knowledge file; bytes that are no UTF-8 show as U+FFFD, a byte order mark is dropped."""
+    return data.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 def bullets_in(text: str, category: str) -> list[Bullet]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from core.base.entry import Entry, SearchSource
 from core.base.markdown import Bullet, parse_bullets, without_emphasis
 from core.base.paths import Paths
-from core.knowledge.categories import CATEGORIES, CATEGORY_FILES, bullets_in, note_files
+from core.knowledge.categories import CATEGORIES, CATEGORY_FILES, bullets_in, note_files, text_in
 
 
 def sources(paths: Paths, project: str = "") -> list[SearchSource]:
@@ -29,7 +29,7 @@ def sources(paths: Paths, project: str = "") -> list[SearchSource]:
 
 
 def _bullets(path: Path, project: str, data: bytes) -> Sequence[Entry]:
-    text = _text(data)
+    text = text_in(data)
     found = []
     for row in CATEGORIES:
         if row.file != path.name:
@@ -43,7 +43,7 @@ def _bullets(path: Path, project: str, data: bytes) -> Sequence[Entry]:
 
 def _notes(path: Path, project: str, data: bytes) -> Sequence[Entry]:
     """The first line of a note names its source file: `# /home/…/app.py`."""
-    text = _text(data)
+    text = text_in(data)
     first = text.split("\n", 1)[0].strip()
     source = first[2:].strip() if first.startswith("# ") else ""
     folder = project or source.replace("\\", "/").rpartition("/")[0]
@@ -68,7 +68,3 @@ def _entry(kind: str, path: Path, bullet: Bullet, tags: tuple[str, ...], project
         project,
         str(path),
     )
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace").removeprefix("\ufeff")

@@ -19,7 +19,7 @@ from core.base import files
 from core.base.entry import statement_key
 from core.base.locks import folder_lock
 from core.base.markdown import parse_bullets, split_provenance
-from core.knowledge.categories import NEW_TASKS, QUARANTINE, TASKS_FILE, bullets_in
+from core.knowledge.categories import NEW_TASKS, QUARANTINE, TASKS_FILE, bullets_in, text_in
 from core.knowledge.hunks import place_in
 from core.knowledge.swap import EDITOR_WAIT, EditorWait, swap_in
 
@@ -121,7 +121,7 @@ def statements_in(name: str, data: bytes, wanted: Collection[str] | None = None)
     the quarantine says nothing: it is let in or dropped line by line."""
     if name == QUARANTINE:
         return frozenset(), frozenset()
-    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    text = text_in(data)
     if wanted is not None and len(wanted) <= MAX_LINES_ONE_BY_ONE:
         text = _likely(text, wanted)
     if name == TASKS_FILE:

@@ -176,10 +176,14 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
     return projects
 
 
-def entry_name(entry: Mapping[str, Any]) -> str:
+def own_name(entry: Mapping[str, Any]) -> str:
     """The name of a conversation that an entry of the ledger is about."""
-    path = str(entry.get("path", ""))
-    return sanitise_name(str(entry.get("name", "")) or path.replace("\\", "/").rsplit("/", 1)[-1])
+    return str(entry.get("name") or "") or str(entry.get("path") or "").replace("\\", "/").rpartition("/")[2]
+
+
+def entry_name(entry: Mapping[str, Any]) -> str:
+    """The same as provenances tell it."""
+    return sanitise_name(own_name(entry))
 
 
 def cited_name(name: str) -> str:

@@ -20,7 +20,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.figures import count, seconds_of
 from core.commands.history.ledger import LedgerRow
-from core.commands.panel.ledger_rows import LedgerRows
+from core.commands.panel.ledger_rows import LedgerRows, own_name
 from core.commands.panel.overview import WAITING
 from core.commands.panel.titles import NO_TOOL, Called, called
 from gui.shell import Shell
@@ -98,7 +98,7 @@ class Wish:
 def row_of(key: str, entry: Mapping[str, Any]) -> Row:
     """One entry of the ledger as a row. Foreign values in it show as nothing, and break nothing."""
     known = called(entry)
-    path, name = str(entry.get("path") or ""), file_of(entry)
+    path, name = str(entry.get("path") or ""), own_name(entry)
     items, held = entry.get("items"), entry.get("quarantined")
     items = items if isinstance(items, dict) else {}
     gave = {category: number for category, number in items.items() if isinstance(number, int)}
@@ -107,11 +107,6 @@ def row_of(key: str, entry: Mapping[str, Any]) -> Row:
         held if isinstance(held, int) else 0, place_of(entry), seconds_of(entry.get("at")), path,
         str(entry.get("error") or entry.get("last_error") or ""), known.tool, known.day, name,
     )  # fmt: skip
-
-
-def file_of(entry: Mapping[str, Any]) -> str:
-    """A conversation's own name."""
-    return str(entry.get("name") or "") or PurePath(str(entry.get("path") or "")).name
 
 
 def place_of(entry: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ import dearpygui.dearpygui as dpg
 import core.knowledge.run_state as run_state
 from core.base.figures import count, size
 from core.base.result import ErrorInfo
-from core.commands.context import GLOBAL, begin_context
+from core.commands.context import begin_context
 from core.commands.panel.overview import FileState, Overview
 from core.commands.panel.start import Start, start_of
 from gui.shell import Shell
@@ -285,7 +285,7 @@ class StartColumn:
         if file:
             shell.open_path(file)
         else:
-            shell.write("context.md", lambda workspace: begin_context(workspace, GLOBAL),
+            shell.write("context.md", begin_context,
                         done=lambda path: shell.open_path(str(path)))  # fmt: skip
 
     # --- what a click does ---

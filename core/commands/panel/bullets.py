@@ -20,7 +20,7 @@ from core.commands.statements import Found, said_with
 from core.commands.workspace import Workspace
 from core.harvest.freeze import mark_of_text
 from core.knowledge.bullet_text import split_quote
-from core.knowledge.categories import CATEGORY, QUARANTINE, bullets_in, read_text
+from core.knowledge.categories import CATEGORY, QUARANTINE, bullets_in, read_text, text_in
 from core.knowledge.changes import EDIT_RUN, Change, read_changes
 from core.knowledge.confirmed import Confirmations, confirmed_bullets, read_confirmed
 from core.knowledge.journal import read_plans
@@ -93,7 +93,7 @@ def _view(workspace: Workspace, name: str, before: CategoryView | None = None) -
     again = sum(one.count for one in confirmed.get(file, {}).values())
     if before is not None and (before.sha256, before.again) == (sha, again):
         return before
-    bullets = confirmed_bullets(confirmed, file, bullets_in(_text(data), name))
+    bullets = confirmed_bullets(confirmed, file, bullets_in(text_in(data), name))
     rows = tuple(Found(name, file, bullet) for bullet in bullets)
     return CategoryView(name, sha, rows, again=again)
 
@@ -103,10 +103,6 @@ def _confirmed(workspace: Workspace) -> Confirmations:
         return read_confirmed(workspace.paths) or {}
     except OSError:
         return {}
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 def bullets_of(workspace: Workspace, file: str) -> list[Found]:
@@ -224,7 +220,7 @@ def bullet_view(workspace: Workspace, file: str, raw: str, line: int = 0) -> Bul
         data = files.read_or_empty(path)
     except OSError as error:
         raise KnowledgeError("unreadable", f"{file} cannot be read: {error.strerror or error}", path) from error
-    rows = _rows(workspace, file, _text(data))
+    rows = _rows(workspace, file, text_in(data))
     same = [found for found in rows if found.bullet.raw == raw]
     found = min(same, key=lambda row: abs(row.bullet.line - line)) if same else None
     events = events_of(workspace, file, raw)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from core.base import files
 from core.base.markdown import Bullet, parse_bullets, sanitise_name, split_lines, split_provenance
@@ -20,6 +18,7 @@ from core.knowledge.categories import CATEGORY_FILES, QUARANTINE, read_text
 from core.knowledge.journal import read_plans
 from core.knowledge.ledger import Entry, seen_ledger
 from core.knowledge.lines import key_of
+from core.knowledge.projects import own_name
 from core.sources.archive import stand_in
 from core.sources.artifact import Artifact
 from core.sources.sessions import StoreCache
@@ -108,16 +107,11 @@ def conversation_key(workspace: Workspace, source: str) -> str:
     found = [
         (str(row.get("at", "")), key)
         for key, row in loaded.items()
-        if source in (own := name_of(row), sanitise_name(own))
+        if source in (own := own_name(row), sanitise_name(own))
     ]
     if not found:
         raise KnowledgeError("no-entry", f"the ledger knows no conversation named {source}")
     return max(found)[1]
-
-
-def name_of(entry: Mapping[str, Any]) -> str:
-    """A conversation's own name, as provenances tell it."""
-    return str(entry.get("name") or "") or str(entry.get("path") or "").replace("\\", "/").rpartition("/")[2]
 
 
 def whereabouts(paths: Paths, key: str, entry: Entry, path: str) -> tuple[str, str, str]:

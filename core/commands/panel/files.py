@@ -17,7 +17,7 @@ from core.base.markdown import parse_bullets
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.statements import Found
 from core.commands.workspace import Workspace
-from core.knowledge.categories import note_files
+from core.knowledge.categories import note_files, text_in
 from core.knowledge.file_notes import NoteRecord, read_records, where_is
 
 SOURCE_BYTES = 2_000_000
@@ -91,7 +91,7 @@ def notes_overview(workspace: Workspace, before: NotesOverview | None = None) ->
         if old is not None and old.sha256 == sha:
             rows = old.rows
         else:
-            text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+            text = text_in(data)
             rows = tuple(Found("files", note, bullet) for bullet in parse_bullets(text))
         recorded = str(record["path"]) if record is not None else ""
         source, inode, searched = _place(path.name, record, old) if record is not None else ("", 0, 0.0)

@@ -16,10 +16,10 @@ from core.base.markdown import sanitise_name
 from core.base.ready import state_of
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.history.ledger import LedgerRow, ledger
-from core.commands.panel.conversations import name_of
 from core.commands.panel.titles import PLAIN_NAME, UNCALLED, Called, called
 from core.commands.workspace import Workspace
 from core.knowledge.ledger import Entry, LargeLedger, read_entry, seen_ledger
+from core.knowledge.projects import own_name as own_name
 
 REMEMBERED = 4000
 """So many conversations that were asked for by name are remembered."""
@@ -58,7 +58,7 @@ class LedgerRows:
             runs.append(same.setdefault(run, run))
             failed[runs[-1]] += status == "harvest-failed"
             if here is not UNCALLED:
-                name = name_of(entry)
+                name = own_name(entry)
                 self.mark = hash((self.mark, name, here.title, here.tool, here.day, here.project))
                 words.append(hash(name))
                 numbers.append(number)
@@ -124,7 +124,7 @@ class LedgerRows:
         if at == len(self._words) or self._words[at] != hash(name):
             return UNCALLED
         entry = self._at(self._begins[self._named[at]]).entry
-        return called(entry) if name in (own := name_of(entry), sanitise_name(own)) else UNCALLED
+        return called(entry) if name in (own := own_name(entry), sanitise_name(own)) else UNCALLED
 
 
 def rows_of(rows: Sequence[LedgerRow]) -> LedgerRows:

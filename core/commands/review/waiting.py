@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from core.base import files
 from core.base.entry import statement_key, statement_mark
-from core.base.markdown import BY_HAND, Bullet, Provenance, bullet_line, parse_bullets, sanitise_line, sanitise_name
+from core.base.markdown import BY_HAND, Bullet, Provenance, bullet_line, parse_bullets, sanitise_line
 from core.base.paths import Paths
 from core.base.project import GLOBAL
 from core.base.ready import kept_ready
@@ -57,6 +57,7 @@ from core.knowledge.projects import (
     OTHER,
     Projects,
     domains_in,
+    entry_name,
     here_in,
     known_projects,
     nearness,
@@ -455,8 +456,7 @@ def _kept_away(look: Look) -> Iterator[Waiting]:
 def _as_said(gone: RemovedStatement, entries: Sequence[Mapping[str, Any]]) -> Bullet:
     """What was removed, as the last conversation that said it again would have it in a file."""
     last = max(entries, key=lambda entry: str(entry.get("at", "")))
-    name = str(last.get("name") or "") or str(last.get("path") or "").replace("\\", "/").rpartition("/")[2]
-    [bullet] = parse_bullets(bullet_line(gone.text, Provenance(sanitise_name(name), str(last.get("date") or "")[:10])))
+    [bullet] = parse_bullets(bullet_line(gone.text, Provenance(entry_name(last), str(last.get("date") or "")[:10])))
     return bullet
 
 

@@ -68,9 +68,10 @@ def keep(found: Candidates, rows: Iterable[Any], how: str = "", *, sign: int = 1
                 found.how[row.id] = how
 
 
-def add_ids(connection: Connection, found: Candidates, ids: Iterable[str], how: str) -> None:
-    """Add chunks by id. In a library in a file, whose other rows have numbers of the index, theirs are below zero."""
+def add_ids(connection: Connection, found: Candidates, ids: Iterable[str]) -> None:
+    """Add chunks by id, as brought. In a library in a file, whose other rows have numbers of the index, theirs are
+    below zero."""
     known = {row.key for row in found.rows.values()}
     sign = -1 if connection.dialect.name == "sqlite" else 1
     for part in in_parts(one for one in ids if one not in known):
-        keep(found, connection.execute(_ROWS.where(_c.id.in_(part))), how, sign=sign)
+        keep(found, connection.execute(_ROWS.where(_c.id.in_(part))), "brought", sign=sign)

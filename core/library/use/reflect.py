@@ -161,10 +161,10 @@ def reflect(library: Library, *, scope: str = "all", concept: str = "", now: dat
     return Reflection(**made)
 
 
-def _verdict(rate: float | None, good: str, bad: str, between: str = "mixed") -> str:
+def _verdict(rate: float | None, good: str, bad: str) -> str:
     if rate is None:
         return "too little known"
-    return good if rate >= WELL else bad if rate <= BADLY else between
+    return good if rate >= WELL else bad if rate <= BADLY else "mixed"
 
 
 def _months(known: Sequence[UsageTrace]) -> dict[str, dict[str, int]]:

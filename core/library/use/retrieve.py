@@ -166,7 +166,7 @@ def _order(
     used = by_earlier_use(connection, text, task_type, worths, stems())
     brought = [chunk for chunk in _best(used) if used[chunk] > 0]
     found = candidates.find(connection, index, query, limit, near)
-    candidates.add_ids(connection, found, brought, "brought")
+    candidates.add_ids(connection, found, brought)
     table = _Table(connection, query, near)
     table.take(_ranked(query, found, near))
     table.bring(_best(concepts))
@@ -236,7 +236,7 @@ class _Table:
     def bring(self, keys: Iterable[str], behind: bool = True) -> None:
         """Make chunks candidates that the words did not find."""
         found = Candidates({}, {})
-        candidates.add_ids(self.connection, found, [key for key in keys if key not in self.rows], "brought")
+        candidates.add_ids(self.connection, found, [key for key in keys if key not in self.rows])
         if found.rows:
             self.take(_ranked(self.query, found, self.near))
             if behind:
