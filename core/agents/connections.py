@@ -126,11 +126,7 @@ class Record:
 def read_record(environment: Mapping[str, str]) -> Record:
     """The record of this user; an empty one where there is none, or none that can be read."""
     record = Record(user_folder(environment) / "connections")
-    try:
-        found = json.loads(files.read_file(record.file, RECORD_BYTES).data)
-    except (OSError, ValueError, RecursionError):
-        return record
-    for tool, rows in found.items() if isinstance(found, dict) else ():
+    for tool, rows in (files.read_object(record.file, RECORD_BYTES) or {}).items():
         if isinstance(rows, dict) and all(isinstance(row, dict) for row in rows.values()):
             record.tools[str(tool)] = rows
     return record

@@ -33,6 +33,7 @@ from core.base.reading import (
     read_beginning,
     read_descriptor,
     read_file,
+    read_object,
     read_or_empty,
     sha256_of_descriptor,
     sha256_of_file,
@@ -42,8 +43,8 @@ from core.base.system import EXCHANGE, NO_REPLACE
 # What reads is handed on, so that a caller finds all of it in one place.
 __all__ = [
     "BUFFER_BYTES", "FileRead", "Identity", "exists", "identity_of", "is_same_file", "last_byte", "naming",
-    "open_regular", "read_beginning", "read_descriptor", "read_file", "read_or_empty", "sha256_of_descriptor",
-    "sha256_of_file",
+    "open_regular", "read_beginning", "read_descriptor", "read_file", "read_object", "read_or_empty",
+    "sha256_of_descriptor", "sha256_of_file",
 ]  # fmt: skip
 
 TEMPORARY_MARK = ".knowledge-tmp"

@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import json
 import os
 import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.base import disk
 
@@ -165,6 +166,15 @@ def read_or_empty(path: str | Path) -> bytes:
             return read_descriptor(fd)
     finally:
         os.close(fd)
+
+
+def read_object(path: str | Path, limit: int) -> dict[str, Any] | None:
+    """A JSON object out of a file of at most `limit` bytes; None where there is none that can be read."""
+    try:
+        found = json.loads(read_file(path, limit).data.decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def exists(path: str | Path) -> bool:

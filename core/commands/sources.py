@@ -5,7 +5,6 @@ Looks at names and sizes and at our own ledger; no conversation is opened. Nothi
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -284,17 +283,19 @@ def ends(workspace: Workspace) -> dict[str, float]:
 
 def days_kept(source: str, rows: Sequence[Place]) -> int:
     """After how many days the tool deletes a conversation, by its own settings; 0: it does not."""
-    folders = [Path(row.folder) for row in rows if row.source == source]
+    if source not in ("claude_code", "gemini_cli"):
+        return 0
+    places_of = [Path(row.folder).parent / "settings.json" for row in rows if row.source == source]
+    settings = [files.read_object(place, SETTINGS_BYTES) or {} for place in places_of]
     if source == "claude_code":
-        days = [_member(folder.parent / "settings.json", "cleanupPeriodDays") for folder in folders]
+        days = [one.get("cleanupPeriodDays") for one in settings]
         found = next((row for row in days if isinstance(row, int) and not isinstance(row, bool)), CLAUDE_DAYS)
         return found if 0 < found < FOR_EVER else 0
-    if source == "gemini_cli":
-        for folder in folders:
-            general = _member(folder.parent / "settings.json", "general")
-            kept = general.get("sessionRetention") if isinstance(general, dict) else None
-            if isinstance(kept, dict) and kept.get("enabled") is True:
-                return _days(str(kept.get("maxAge", "")))
+    for one in settings:
+        general = one.get("general")
+        kept = general.get("sessionRetention") if isinstance(general, dict) else None
+        if isinstance(kept, dict) and kept.get("enabled") is True:
+            return _days(str(kept.get("maxAge", "")))
     return 0
 
 
@@ -304,14 +305,6 @@ def _days(text: str) -> int:
     hours = {"h": 1, "d": 24, "w": 168, "m": 720}.get(unit, 0)
     found = max(1, int(number) * hours // 24) if number.isdecimal() and len(number) < 7 and hours else 0
     return found if found < FOR_EVER else 0
-
-
-def _member(path: Path, key: str) -> Any:
-    try:
-        loaded = json.loads(files.read_file(path, SETTINGS_BYTES).data.decode("utf-8-sig"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    return loaded.get(key) if isinstance(loaded, dict) else None
 
 
 # --- at the command line --------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ it is like that.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -108,20 +107,11 @@ def read_protection(artifacts: Iterable[Artifact]) -> Protection:
     owners: dict[str, tuple[str, bool]] = {}
     unreadable: list[str] = []
     for item in [item for item in artifacts if item.name[-5:] == ".json" and is_index(item.name)]:
-        loaded = read_index(item.path) if item.kind == "index" else None
+        loaded = files.read_object(item.path, INDEX_LIMIT_BYTES) if item.kind == "index" else None
         read = _read_saved if is_saved_index(item.name) else _read_owners
         if loaded is None or not read(loaded, os.path.dirname(item.path), saved, owners):
             unreadable.append(item.path)
     return Protection(frozenset(saved), owners, tuple(unreadable))
-
-
-def read_index(path: str) -> dict[str, Any] | None:
-    """One index file as a table, or None."""
-    try:
-        loaded = json.loads(files.read_file(path, INDEX_LIMIT_BYTES).data.decode("utf-8-sig"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    return loaded if isinstance(loaded, dict) else None
 
 
 def why_careful(unreadable: tuple[str, ...]) -> str:
@@ -268,7 +258,7 @@ def is_stale(folder: str) -> bool:
 
 
 def _read_split(folder: str, cache: HashCache) -> Split:
-    index = read_index(os.path.join(folder, "index.json"))
+    index = files.read_object(os.path.join(folder, "index.json"), INDEX_LIMIT_BYTES)
     source = index.get("source_path") if index is not None else None
     if index is None or not isinstance(source, str) or not os.path.isabs(source) or "\0" in source:
         return Split(readable=False)

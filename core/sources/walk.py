@@ -9,7 +9,6 @@ export that holds many from one, and of a `.zip` the list of what is in it.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import stat
@@ -304,12 +303,8 @@ def folder_at(path: str) -> str:
     storage, _, chat = path.rpartition("/chatSessions/")
     if not storage or "/" in chat:
         return project_at(path)
-    try:
-        held = json.loads(files.read_file(Path(storage) / "workspace.json", WORKSPACE_BYTES).data)
-    except (OSError, ValueError, RecursionError):
-        return ""
-    folder = path_of(held.get("folder")) if isinstance(held, dict) else ""
-    return folder or (path_of(held.get("workspace")).rpartition("/")[0] if isinstance(held, dict) else "")
+    held = files.read_object(Path(storage) / "workspace.json", WORKSPACE_BYTES) or {}
+    return path_of(held.get("folder")) or path_of(held.get("workspace")).rpartition("/")[0]
 
 
 def worked_in(path: str, conversation: Conversation) -> str:
