@@ -333,9 +333,9 @@ def test_several_conversations_as_one_lose_nothing() -> None:
     reading.say("user", "hello")
     one = reading.conversation("n", "k", id="1", title="One", folder="/a")
     assert joined("n", "k", [one]) == one
-    both = joined("n", "k", [one, one], skipped=1)
+    both = joined("n", "k", [one, one])
     assert [turn.text for turn in both.turns] == ["Conversation: One", "hello"] * 2
-    assert (both.skipped, both.folder, both.ended) == (5, "/a", "2025-01-01T00:00:00Z")
+    assert (both.skipped, both.folder, both.ended) == (4, "/a", "2025-01-01T00:00:00Z")
 
 
 # --- odd shapes ------------------------------------------------------------------------------------------------------

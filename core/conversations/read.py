@@ -41,6 +41,7 @@ from core.conversations.formats import (
 )
 from core.conversations.lines import BOM
 from core.conversations.packed import OverpackedError, is_packed, most_unpacked, unpack
+from core.conversations.turns import joined
 
 HEAD_BYTES = 4096
 OPENINGS = (
@@ -54,25 +55,30 @@ OPENINGS = (
 
 @dataclass(frozen=True)
 class Reader:
-    """One format. `sniff` sees the first `HEAD_BYTES` bytes as text; `read` takes a name and all bytes.
-
-    `read_all` is there for files that can hold many conversations, and gives each on its own.
+    """One format. `sniff` sees the first `HEAD_BYTES` bytes as text; `read_one` takes a name and all bytes. Files
+    that can hold many conversations have `read_all` instead, which gives each on its own.
     """
 
     name: str
     sniff: Callable[[str], bool]
-    read: Callable[[str, bytes], Conversation]
+    read_one: Callable[[str, bytes], Conversation] | None = None
     read_all: Callable[[str, bytes], tuple[Conversation, ...]] | None = None
+
+    def read(self, name: str, data: bytes) -> Conversation:
+        """All conversations of a file as one, oldest first: it is harvested as a whole."""
+        if self.read_one is not None:
+            return self.read_one(name, data)
+        return joined(name, self.name, self.read_all(name, data) if self.read_all is not None else ())
 
 
 # The first that recognises the content reads it. Plain text takes everything and stays last.
 READERS: tuple[Reader, ...] = (
     Reader("archive", archived.sniff, archived.read),
     Reader("store", stores.sniff, stores.read),
-    Reader("gemini_cli", gemini_cli.sniff, gemini_cli.read, gemini_cli.read_all),
-    Reader("codex", codex.sniff, codex.read, codex.read_all),
+    Reader("gemini_cli", gemini_cli.sniff, read_all=gemini_cli.read_all),
+    Reader("codex", codex.sniff, read_all=codex.read_all),
     Reader("qwen", qwen.sniff, qwen.read),
-    Reader("claude_code", claude_code.sniff, claude_code.read, claude_code.read_all),
+    Reader("claude_code", claude_code.sniff, read_all=claude_code.read_all),
     Reader("copilot_cli", copilot.sniff, copilot.read),
     Reader("vscode", copilot.sniff_chat, copilot.read_chat),
     Reader("pi", pi.sniff, pi.read),
@@ -86,8 +92,8 @@ READERS: tuple[Reader, ...] = (
     Reader("grok", grok.sniff, grok.read),
     Reader("opencode", opencode.sniff, opencode.read),
     Reader("opencode", opencode_markdown.sniff, opencode_markdown.read),
-    Reader("chatgpt", chatgpt.sniff, chatgpt.read, chatgpt.read_all),
-    Reader("claude_ai", claude_ai.sniff, claude_ai.read, claude_ai.read_all),
+    Reader("chatgpt", chatgpt.sniff, read_all=chatgpt.read_all),
+    Reader("claude_ai", claude_ai.sniff, read_all=claude_ai.read_all),
     Reader("cline_tasks", cline_tasks.sniff, cline_tasks.read),
     Reader("swe_agent", swe_agent.sniff, swe_agent.read),
     Reader("goose", goose.sniff, goose.read),
@@ -96,7 +102,7 @@ READERS: tuple[Reader, ...] = (
     Reader("cline", cline.sniff, cline.read),
     Reader("aider", aider.sniff, aider.read),
     Reader("home", home.sniff, home.read),
-    Reader("manual_slop", manual_slop.sniff, manual_slop.read, manual_slop.read_all),
+    Reader("manual_slop", manual_slop.sniff, read_all=manual_slop.read_all),
     Reader(plain.UNKNOWN_JSON, begins_like_json, plain.read_json),
     Reader("plain", plain.sniff, plain.read),
 )

@@ -369,14 +369,14 @@ def command_of(given: Any) -> str:
     return given.strip() if isinstance(given, str) else ""
 
 
-def joined(name: str, kind: str, parts: Iterable[Conversation], skipped: int = 0) -> Conversation:
+def joined(name: str, kind: str, parts: Iterable[Conversation]) -> Conversation:
     """Several conversations of one file as one, oldest first, each below a system turn with its title.
 
     A file is harvested, and may be reclaimed, as a whole: what is read of it must be the whole as well.
     """
     rows = sorted(parts, key=lambda row: row.started)
     if len(rows) == 1:
-        return replace(rows[0], skipped=rows[0].skipped + skipped)
+        return rows[0]
     turns: list[Turn] = []
     for row in rows:
         if row.turns:
@@ -385,7 +385,7 @@ def joined(name: str, kind: str, parts: Iterable[Conversation], skipped: int = 0
             turns.extend(row.turns)
     ended = max((row.ended for row in rows), default="")
     title = f"{len(rows)} conversations" if rows else ""
-    skipped += sum(row.skipped for row in rows)
+    skipped = sum(row.skipped for row in rows)
     started = rows[0].started if rows else ""
     same = {key: _only(getattr(row, key) for row in rows) for key in ("folder", "model", "repository", "branch")}
     return Conversation(name, kind, tuple(turns), title, started=started, ended=ended, skipped=skipped, **same)

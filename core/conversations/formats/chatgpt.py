@@ -11,7 +11,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import Record, json_document, keys_in
-from core.conversations.turns import Reading, joined, kind_of, read_export, table_of, text_of
+from core.conversations.turns import Reading, kind_of, read_export, table_of, text_of
 
 _SILENT = frozenset({"thoughts", "reasoning_recap", "model_editable_context", "app_pairing_content"})
 _CALL = "call"
@@ -21,11 +21,6 @@ def sniff(head: str) -> bool:
     """A conversation's title and the mapping of its messages."""
     keys = keys_in(head)
     return "mapping" in keys and bool({"title", "create_time", "current_node", "moderation_results"} & keys)
-
-
-def read(name: str, data: bytes) -> Conversation:
-    """All conversations of the export as one, oldest first: the file is harvested as a whole."""
-    return joined(name, "chatgpt", read_all(name, data))
 
 
 def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:

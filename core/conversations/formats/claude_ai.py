@@ -14,7 +14,6 @@ from core.conversations.messages import read_blocks
 from core.conversations.records import Record, json_document, keys_in
 from core.conversations.turns import (
     Reading,
-    joined,
     list_of,
     read_export,
     table_of,
@@ -28,11 +27,6 @@ def sniff(head: str) -> bool:
     """A conversation with its messages, or the beginning of one without any."""
     keys = keys_in(head)
     return "chat_messages" in keys or {"uuid", "name", "created_at", "updated_at", "account"} <= keys
-
-
-def read(name: str, data: bytes) -> Conversation:
-    """All conversations of the export as one, oldest first: the file is harvested as a whole."""
-    return joined(name, "claude_ai", read_all(name, data))
 
 
 def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:

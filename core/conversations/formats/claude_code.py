@@ -18,7 +18,7 @@ from core.conversations.events import NOT_WANTED, Call, Hook, Plan, PullRequest,
 from core.conversations.lines import INJECTED
 from core.conversations.messages import answered
 from core.conversations.records import Record, json_lines, object_keys
-from core.conversations.turns import Reading, clean, joined, kind_of, list_of, table_of, text_of, word
+from core.conversations.turns import Reading, clean, kind_of, list_of, table_of, text_of, word
 
 _FIRST = re.compile(r'\s*\{\s*"type"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:')
 _INJECTED = INJECTED | {
@@ -64,11 +64,6 @@ def sniff(head: str) -> bool:
         or ({"type", "sessionId"} <= keys and any(f'"{kind}"' in head for kind in (*_SILENT, *_TITLES)))
         or bool(_FIRST.match(head))
     )
-
-
-def read(name: str, data: bytes) -> Conversation:
-    """Read one session, or the index of prompts `history.jsonl` as a whole."""
-    return joined(name, "claude_code", read_all(name, data))
 
 
 def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:

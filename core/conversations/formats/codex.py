@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from core.conversations.conversation import Conversation
 from core.conversations.messages import arguments
 from core.conversations.records import Record, json_lines, object_keys, parse_object
-from core.conversations.turns import Reading, clean, iso_time, joined, kind_of, table_of, text_of
+from core.conversations.turns import Reading, clean, iso_time, kind_of, table_of, text_of
 
 _TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _SILENT_ITEMS = frozenset({
@@ -64,11 +64,6 @@ def sniff(head: str) -> bool:
         or ({"id", "timestamp", "instructions"} <= keys and "record_type" in head)
         or ({"id", "timestamp", "instructions", "git"} <= keys and "payload" not in keys)
     )
-
-
-def read(name: str, data: bytes) -> Conversation:
-    """Read one rollout, or the index of prompts `history.jsonl` as a whole."""
-    return joined(name, "codex", read_all(name, data))
 
 
 def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:

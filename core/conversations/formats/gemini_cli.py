@@ -26,7 +26,7 @@ from core.conversations.events import Call, Plan, ends, exit_status
 from core.conversations.lines import INJECTED
 from core.conversations.messages import answered
 from core.conversations.records import Document, Record, json_document, json_lines, keys_in, parse_object
-from core.conversations.turns import Reading, joined, kind_of, list_of, table_of, text_of, word
+from core.conversations.turns import Reading, kind_of, list_of, table_of, text_of, word
 
 INJECTED_HERE = INJECTED | {
     "session-context": "system",
@@ -52,11 +52,6 @@ def sniff(head: str) -> bool:
     # A session without the line about itself.
     bare = "messages" in keys and {".type", ".content"} <= keys and _SPOKEN.search(head) and ".role" not in keys
     return prompts or {"sessionId", "projectHash"} <= keys or bool(history or bare)
-
-
-def read(name: str, data: bytes) -> Conversation:
-    """Read one session, or `logs.json` as a whole."""
-    return joined(name, "gemini_cli", read_all(name, data))
 
 
 def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:

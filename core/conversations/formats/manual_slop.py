@@ -16,7 +16,7 @@ from typing import Any
 from core.conversations import plain
 from core.conversations.conversation import Conversation
 from core.conversations.records import Record
-from core.conversations.turns import Reading, clean, joined, table_of, text_of
+from core.conversations.turns import Reading, clean, table_of, text_of
 
 _HISTORY = re.compile(
     r"^[ \t]{0,8}(?:history[ \t]{0,8}=[ \t]{0,8}\[|\[\[[\w. \"'-]{0,200}history[\"']?\]\]|\[discussions?(?:\]|\.))",
@@ -30,11 +30,6 @@ _DEEP = 20
 def sniff(head: str) -> bool:
     """A list called history, or the table of discussions, at the beginning of a line, and no JSON."""
     return head.lstrip()[:1] not in ("{", "<") and bool(_HISTORY.search(head)) and "=" in head
-
-
-def read(name: str, data: bytes) -> Conversation:
-    """All discussions of the file as one: it is harvested as a whole."""
-    return joined(name, "manual_slop", read_all(name, data))
 
 
 def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
