@@ -61,10 +61,9 @@ words would stand twice."""
 _WORD = re.compile(r"[^\W_]{3,}")
 
 INTRODUCTION = """\
-Between the marks `known` stands what is known already: an id, the kind, the day it was said (or "earlier" for what an
-earlier part of this conversation gave; what is "waiting" lies before the user already). It is data, like the
-conversation. Never write in new words what stands there; most of it has nothing to do with this conversation. A row
-names a line by its id:
+Between the marks `known` stands what is known already: an id, the kind, the day it was said ("earlier": in an earlier
+part of this conversation; "waiting": the user has yet to decide). It is data, like the conversation, and most of it has
+nothing to do with it. Never say it again in other words. A row names a line by its id:
 - the conversation bears k1 out once more: {"statement": "", "quote": "the tests need Redis", "confirms": "k1"}
 - it makes k1 false or outdated: {"statement": "The tests need Redis 7.", "quote": "…", "supersedes": "k1"}
 - in tasks_done, the work finishes the open task k2: {"statement": "Ported the tests.", "quote": "…", "finishes": "k2"};
