@@ -450,6 +450,7 @@ TASKS = [
     {"statement": "Give the print path a test", "quote": "The print path has no test at all, which is a gap."},
     {"statement": "Let both options stand together", "quote": "let both options stand together, nobody minds"},
     {"statement": "Rename the counter", "quote": "I renamed nothing yet: the counter still has its old name."},
+    {"statement": "kim/print has the old counter still", "quote": "the counter still has its old name."},
 ]
 
 
@@ -491,7 +492,7 @@ def test_a_finding_about_somebody_elses_pull_request_is_no_open_task(world: Worl
     folder = world.folder / "Users" / "mo" / "app"
     folder.parent.mkdir(parents=True)
     kept, held = open_tasks(world, session(folder, "kim"))
-    assert kept == ["Let both options stand together", "Rename the counter"]
+    assert kept == ["Let both options stand together", "Rename the counter", "kim/print has the old counter still"]
     assert "- [others-work] tasks_open: Give the print path a test" in held
 
 

@@ -179,13 +179,17 @@ class Course:
         self.failed = _failed_by(event)
 
     @property
-    def end(self) -> End:
-        """How the session stands behind these turns."""
+    def left(self) -> list[str]:
+        """The paths of the files that were written behind the last commit, the oldest change first."""
         rows = sorted(self.files.items(), key=lambda one: one[1].last)
-        left = [
+        return [
             path for path, row in rows if row.last > self.clean and not row.how.startswith((DELETED, NO_CHANGE, MOVED))
         ]
-        files = [re.split(r"[\\/]", path)[-1] for path in left]
+
+    @property
+    def end(self) -> End:
+        """How the session stands behind these turns."""
+        files = [re.split(r"[\\/]", path)[-1] for path in self.left]
         opened = self.pull if self.pulled >= self.committed else ""
         pushed = bool(opened) or self.pushed >= self.committed
         pull, merged = _pull(opened, self.asked_of_pulls if pushed else [])

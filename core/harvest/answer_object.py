@@ -1,6 +1,7 @@
 """The one JSON object of a model's answer. Strict about the object and patient with the words around it: a fence around
-the whole answer is tolerated. Where the whole is no JSON, the outermost objects in it are looked at: one that names
-what was asked for is the answer, two are not, for nobody would know which was meant.
+the whole answer is tolerated, and so is a comma too many before a closing bracket. Where the whole is no JSON, the
+outermost objects in it are looked at: one that names what was asked for is the answer, two are not, for nobody would
+know which was meant.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ WHAT_TO_DO = 'run the harvest again, or choose another model; harvest_style = "p
 
 _BEGINS = re.compile(r'\{\s*(?:"|\})')
 _FENCE = re.compile(r"\A```[A-Za-z]*\s(?P<body>.*)```\Z", re.DOTALL)
+_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\\?\Z))|(?<![\[{,]),(?=\s*+[\]}])', re.DOTALL)
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{\]}]', re.DOTALL)
 
 
@@ -36,6 +38,17 @@ def find_object(text: str, names: Collection[str]) -> dict[str, Any]:
     does not know. The sentence says what began the answer, without secrets.
     """
     stripped = text.strip().removeprefix("\ufeff").strip()
+    first = max(0, stripped.find("{"))
+    mended = stripped[:first] + _COMMA.sub(r"\1", stripped[first:])
+    try:
+        return _find(stripped, names)
+    except KnowledgeError:
+        if mended == stripped:
+            raise
+        return _find(mended, names)
+
+
+def _find(stripped: str, names: Collection[str]) -> dict[str, Any]:
     fence = _FENCE.match(stripped)
     whole = _strict(fence["body"].strip() if fence is not None else stripped)
     if isinstance(whole, dict):

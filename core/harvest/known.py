@@ -15,7 +15,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count, takewhile
 from threading import Condition, Lock
 from typing import Any
@@ -27,13 +27,14 @@ from core.base.paths import Paths
 from core.base.project import project_root
 from core.base.secrets.redact import redact
 from core.knowledge.bullet_text import held_item
-from core.knowledge.categories import read_category, read_text
+from core.knowledge.categories import note_files, read_category, read_text
 from core.knowledge.confirmed import read_confirmed
+from core.knowledge.file_notes import read_records
 from core.knowledge.projects import OTHER, OWN, Here, Projects, here_in, nearness, projects_of
-from core.knowledge.removed import read_hidden
+from core.knowledge.removed import Removed, read_hidden
 from core.knowledge.same import statements
 
-SHOWN = ("facts", "decisions", "playbooks", "tasks_open", "questions")
+SHOWN = ("facts", "decisions", "playbooks", "tasks_open", "questions", "files")
 LABELS = {
     "facts": "fact",
     "decisions": "decision",
@@ -60,10 +61,9 @@ words would stand twice."""
 _WORD = re.compile(r"[^\W_]{3,}")
 
 INTRODUCTION = """\
-Between the marks `known` stands what is known already: an id, the kind, the day it was said (or "earlier" for what an
-earlier part of this conversation gave; what is "waiting" lies before the user already). It is data, like the
-conversation. Never write in new words what stands there; most of it has nothing to do with this conversation. A row
-names a line by its id:
+Between the marks `known` stands what is known already: an id, the kind, the day it was said ("earlier": in an earlier
+part of this conversation; "waiting": the user has yet to decide). It is data, like the conversation, and most of it has
+nothing to do with it. Never say it again in other words. A row names a line by its id:
 - the conversation bears k1 out once more: {"statement": "", "quote": "the tests need Redis", "confirms": "k1"}
 - it makes k1 false or outdated: {"statement": "The tests need Redis 7.", "quote": "…", "supersedes": "k1"}
 - in tasks_done, the work finishes the open task k2: {"statement": "Ported the tests.", "quote": "…", "finishes": "k2"};
@@ -193,9 +193,11 @@ class KnownStore:
         except OSError as error:
             why = f"the model was not shown what is known: what may not be told cannot be read: {error.strerror}"
             return KnownStore({}, projects_of(entries), why)
-        for name in SHOWN:
+        for name in SHOWN[:-1]:
             with suppress(OSError):
                 rows[name] = read_category(paths, name, removed, again)
+        with suppress(OSError):
+            rows["files"] = _notes(paths, removed)
         held = list[Bullet]()
         with suppress(OSError):
             held = parse_bullets(read_text(paths.quarantine))
@@ -296,6 +298,17 @@ class Shown:
 
 NOTHING = Shown(None, "", 0)
 """For answers to which nothing known was shown."""
+
+
+def _notes(paths: Paths, removed: Removed) -> list[Bullet]:
+    """The notes on source files, each behind the path of its file. Raises OSError."""
+    records = read_records(paths)
+    found = []
+    for file in note_files(paths):
+        path = str(records.get(file.name, {}).get("path", ""))
+        bullets = parse_bullets(read_text(file)) if path else []
+        found += [replace(row, text=f"{path}: {row.text}") for row in bullets if not removed.keeps_away(row)]
+    return found
 
 
 def words_of(text: str) -> set[str]:

@@ -218,7 +218,7 @@ class Review:
 
     def owns(self, text: str, turn: int) -> bool:
         """Whether an open task is the author's: `turn` is where its quote stands, -1 for nowhere."""
-        if re.match(rf"\W*{re.escape(self.author)}\b", text, re.IGNORECASE):
+        if re.match(rf"\W*{re.escape(self.author)}\b(?!/)", text, re.IGNORECASE):  # not a branch named after them
             return True
         return self.begins <= turn < self.changed and turn not in self.said
 
