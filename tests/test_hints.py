@@ -14,7 +14,7 @@ import pytest
 
 from core.base.command_line import command_key, error_key, goals, is_invocation
 from tests.cli_call import call
-from tests.shop import ERROR, FAILS, WORKS, ran, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
+from tests.shop import ERROR, FAILS, WORKS, kept, ran, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
 
 SETTINGS = {"claude_code": ".claude/settings.json", "codex": ".codex/hooks.json"}
 SHELLS = {"claude_code": ["/bin/sh", "-c"], "codex": ["/bin/sh", "-lc"]}
@@ -73,6 +73,23 @@ def test_a_command_that_failed_here_is_warned_about_and_an_error_cured(shop: Pat
     failed = {"hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "tool_input": {"command": FAILS}}
     assert WORKS in hook(shop, {**failed, "error": f"Exit code 2\n{ERROR}"}, "second")
     assert hook(shop, shell(WORKS)) == "" == hook(shop, shell("git status"))
+
+
+def test_a_part_of_a_line_that_failed_is_warned_about_in_another_line(shop: Path) -> None:
+    """Nobody runs the same three commands again: the branch that no work tree may check out twice is asked for alone."""
+    line, error = "git stash && git checkout trunk && git pull origin trunk", "fatal: 'trunk' is already used by worktree"
+    works = "git checkout -b till origin/trunk"
+    rows = [
+        *ran(line, error, True, 0, "s3", shop),
+        *ran("git fetch origin trunk", "fetched", False, 2, "s3", shop),
+        *ran(works, "switched", False, 4, "s3", shop),
+    ]
+    kept("s3", rows)
+    told = hook(shop, shell("git checkout trunk && git pull"))
+    assert f"`{works}` works" in told and error in told
+    assert hook(shop, shell("git pull origin trunk"), "second") == "", "it did not come to that"
+    kept("s4", ran("git checkout trunk && make", "fine", False, 0, "s4", shop))
+    assert hook(shop, shell("git checkout trunk && git pull"), "third") == "", "by now it works"
 
 
 def test_codex_tells_of_a_failure_by_its_output_alone(shop: Path) -> None:

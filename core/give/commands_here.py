@@ -5,6 +5,7 @@ By the keys of command and error (`base/command_line.py`), out of the table that
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable
 from typing import NamedTuple
@@ -16,6 +17,10 @@ SESSIONS = 400
 AHEAD = 14
 """So many commands behind a failure are looked at for what worked."""
 SHOWN = 160
+JOINED = " && "
+"""What stands between the parts of a command's key."""
+_WORD = re.compile(r"[A-Za-z][\w:-]+")
+_OF_GIT = re.compile(r"\bgit (?:-[cC] \S+ )*([a-z-]+)")
 USUAL, OFTEN = 4, 2
 """So many of the usual commands are told: those that passed in so many sessions."""
 
@@ -56,21 +61,46 @@ def before(database: sqlite3.Connection, project: str, session: str, key: str) -
     """What is known of a command that is about to be run: that it failed here each time since, and what works."""
     rows = _rows(database, project, session, "c.key = ?", key)
     told = [row for row in rows if row.failed >= 0]
-    if not told or told[-1].failed == 0:
+    if not told:
+        return _by_part(database, project, session, key)
+    if told[-1].failed == 0:
         return None
     last = max((at for at, row in enumerate(told) if row.failed == 0), default=-1)
     failures = told[last + 1 :]
     for row in reversed(failures):
         found = _instead(database, project, session, row)
         if found is not None:
-            works, times = found
-            failed = f"`{_short(row.words)}` failed here on {row.day} ({_short(row.line)})"
-            return Known(f"{failed}; `{_short(works)}` works, {times}×", works)
+            return _warning(row, *found)
     wrong = [row for row in failures if row.wrong]
     if wrong and last < 0:
         row = wrong[-1]
         return Known(f"`{_short(row.words)}` has failed here {len(wrong)}×, last on {row.day}: {_short(row.line)}", "")
     return None
+
+
+def _by_part(database: sqlite3.Connection, project: str, session: str, key: str) -> Known | None:
+    """The same of a command that was never run as it is: one part of it was called wrongly in another line, and what
+    was run in that line's place works."""
+    for part in key.split(JOINED):
+        rows = _rows(database, project, session, "instr(c.key, ?)", part)
+        told = [row for row in rows if row.failed >= 0 and part in row.key.split(JOINED)]
+        if told and told[-1].failed and told[-1].wrong and _culprit(told[-1]) == part:
+            found = _instead(database, project, session, told[-1])
+            if found is not None:
+                return _warning(told[-1], *found)
+    return None
+
+
+def _culprit(row: _Row) -> str:
+    """The part of a line of which its error names a word, "" for none: the first, for with `&&` the later ones did not
+    run."""
+    named = {word.casefold() for word in _WORD.findall(row.line)}
+    return next((part for part in row.key.split(JOINED) if named & goals(part)), "")
+
+
+def _warning(row: _Row, works: str, times: int) -> Known:
+    failed = f"`{_short(row.words)}` failed here on {row.day} ({_short(row.line)})"
+    return Known(f"{failed}; `{_short(works)}` works, {times}×", works)
 
 
 def after(database: sqlite3.Connection, project: str, session: str, key: str, error: str) -> Known | None:
@@ -119,8 +149,10 @@ def _instead(database: sqlite3.Connection, project: str, session: str, row: _Row
 
 
 def _serves(other: str, key: str) -> bool:
-    """Whether a command is for the same end as another; what git did with the files of it is not."""
-    return (other.startswith("git ") == key.startswith("git ")) and bool(goals(other) & goals(key))
+    """Whether a command is for the same end as another; what git did with the files of it is not, nor what git does
+    else with the same branch."""
+    one, two = set(_OF_GIT.findall(other)), set(_OF_GIT.findall(key))
+    return bool(one & two if one and two else one == two) and bool(goals(other) & goals(key))
 
 
 def _rows(database: sqlite3.Connection, project: str, session: str, condition: str, value: str) -> list[_Row]:
