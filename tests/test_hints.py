@@ -76,8 +76,9 @@ def test_a_command_that_failed_here_is_warned_about_and_an_error_cured(shop: Pat
 
 
 def test_a_part_of_a_line_that_failed_is_warned_about_in_another_line(shop: Path) -> None:
-    """Nobody runs the same three commands again: the branch that no work tree may check out twice is asked for alone."""
-    line, error = "git stash && git checkout trunk && git pull origin trunk", "fatal: 'trunk' is already used by worktree"
+    """Nobody runs the same three commands again: the branch that no work tree may check out twice is asked for."""
+    line = "git stash && git checkout trunk && git pull origin trunk"
+    error = "fatal: 'trunk' is already used by worktree"
     works = "git checkout -b till origin/trunk"
     rows = [
         *ran(line, error, True, 0, "s3", shop),
