@@ -93,6 +93,26 @@ def test_a_part_of_a_line_that_failed_is_warned_about_in_another_line(shop: Path
     assert hook(shop, shell("git checkout trunk && git pull"), "third") == "", "by now it works"
 
 
+def test_a_program_that_is_not_found_is_told_by_what_took_its_arguments(shop: Path) -> None:
+    """A warning that names no way out costs the agent the search that was made once."""
+    rows = [
+        *ran("tills -h", "zsh: command not found: tills", True, 0, "s3", shop),
+        *ran("git status && make paint", "painted", False, 2, "s3", shop),
+        *ran("python -m drawers -h", "open", False, 4, "s3", shop),
+    ]
+    kept("s3", rows)
+    assert "`python -m drawers -h` works" in hook(shop, shell("tills -h"))
+
+
+def test_what_two_sentences_say_alike_is_told_once_and_without_marks_of_a_list(shop: Path) -> None:
+    """Two of three lines said the same, one with two dashes before it."""
+    rule = "The crane of the pier must be parked eastward because the gusts of November topple it"
+    said = f"- {rule}.\n\n1. In short, {rule[4:]}.\n\nThe quay is swept."
+    kept("s3", [turn("assistant", [{"type": "text", "text": said}], 1, "s3", shop)])
+    told = hook(shop, prompt("park the crane of the pier so that gusts of November do no harm"))
+    assert told.count("eastward") == 1 and "- - " not in told and "- 1." not in told, told
+
+
 def test_codex_tells_of_a_failure_by_its_output_alone(shop: Path) -> None:
     """Its PostToolUse has no status, and `transcript_path` may be null: the cure must come, and only with an error."""
     told: dict[str, Any] = {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": FAILS}}

@@ -141,7 +141,7 @@ def _instead(database: sqlite3.Connection, project: str, session: str, row: _Row
             continue
         if other.key == row.key and other.failed == 0:
             return None
-        if other.failed == 0 and row.wrong and _serves(other.key, row.key):
+        if other.failed == 0 and row.wrong and (_serves(other.key, row.key) or _stands_for(other, row)):
             again = [one for one in _rows(database, project, session, "c.key = ?", other.key) if one.failed >= 0]
             if again and again[-1].failed == 0:
                 return other.words, sum(one.failed == 0 for one in again)
@@ -153,6 +153,12 @@ def _serves(other: str, key: str) -> bool:
     else with the same branch."""
     one, two = set(_OF_GIT.findall(other)), set(_OF_GIT.findall(key))
     return bool(one & two if one and two else one == two) and bool(goals(other) & goals(key))
+
+
+def _stands_for(other: _Row, row: _Row) -> bool:
+    """Whether a command has the arguments of one whose program was not found: `python -m shop -h` of `shop -h`."""
+    program, _, given = row.key.partition(" ")
+    return bool(given) and other.key.endswith(f" {given}") and program in row.line and "not found" in row.line
 
 
 def _rows(database: sqlite3.Connection, project: str, session: str, condition: str, value: str) -> list[_Row]:
