@@ -113,6 +113,22 @@ def test_what_two_sentences_say_alike_is_told_once_and_without_marks_of_a_list(s
     assert told.count("eastward") == 1 and "- - " not in told and "- 1." not in told, told
 
 
+def test_what_a_harvest_by_hand_found_is_there_at_the_next_prompt(shop: Path) -> None:
+    """The lines of a harvest spoke to nobody until somebody searched, or a session ended."""
+    assert call("connect", "claude_code", "--yes")[0] == 0
+    error = "fatal: 'trunk' is already used by worktree at '/src/shop'"
+    works = "git checkout -b till origin/trunk"
+    asked = turn("user", "Make the till of the shop round its sums on a branch of its own, please", 0, "s3", shop)
+    rows = [
+        asked,
+        *ran("git checkout trunk", error, True, 1, "s3", shop),
+        *ran(works, "Switched to a new branch", False, 3, "s3", shop),
+    ]
+    kept("s3", rows)
+    assert call("harvest", "--source", "claude_code", "--apply", "--now", "--quiet")[0] == 0
+    assert works in hook(shop, prompt("open up an appropriate branch off trunk"))
+
+
 def test_codex_tells_of_a_failure_by_its_output_alone(shop: Path) -> None:
     """Its PostToolUse has no status, and `transcript_path` may be null: the cure must come, and only with an error."""
     told: dict[str, Any] = {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": FAILS}}
