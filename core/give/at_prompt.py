@@ -31,8 +31,7 @@ _NAMED = re.compile(
 )
 """A branch by its name, which has no ending as a file has: what was learned with another one contradicts who names
 theirs."""
-LINES, SAME = 3, 0.6
-"""So many lines at most; two that share so large a part of the words of the shorter one say the same."""
+LINES = 3
 PROMPT_CHARACTERS = 4000
 _ADDRESS = re.compile(r"\w+://\S*?(?=[\w%]+-[\w%]+-[\w%-]+|\s|$)")
 """Of an address only a last part that is written like a title says something."""
@@ -65,14 +64,13 @@ def lines_for(
 
 
 def _once(told: list[Told]) -> list[Told]:
-    """Each statement once, in the longest form that it has: what begins alike, or has mostly the same words."""
+    """Each statement once, in the longest form that it has."""
     kept: list[Told] = []
     for row in told:
         plain = words_of(row.text)
         for at, one in enumerate(kept):
             other = words_of(one.text)
-            fewer = min(len(set(plain)), len(set(other)))
-            if plain[: len(other)] == other[: len(plain)] or len(set(plain) & set(other)) >= SAME * fewer:
+            if plain[: len(other)] == other[: len(plain)]:
                 kept[at] = max(one, row, key=lambda two: len(two.text))
                 break
         else:

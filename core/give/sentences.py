@@ -213,7 +213,8 @@ def _sentences(text: str, role: str, last: bool, place: str, date: str, asked: A
             behind = parts[at + 1] if at + 1 < len(parts) else ""
             near = len(part) + len(behind) < LINE_CHARACTERS and len(_SPOKEN.findall(behind)) > 3
             near = near and not _TALK.match(behind) and not _HEDGED.search(behind)
-            made.append(row._replace(text=f"{part} {behind}" if near and not behind.endswith("?") else part))
+            joined = f"{part} {behind}" if part[-1] in ".!?。！？)" else f"{part}; {behind}"  # of a list
+            made.append(row._replace(text=joined if near and not behind.endswith("?") else part))
     return made
 
 
