@@ -265,6 +265,25 @@ def test_a_line_is_found_in_what_any_tool_calls_an_edit(shop: Path) -> None:
     assert "in a session of another folder" in call("why", "cup.py:1")[1]
 
 
+def test_why_knows_a_commit_of_aider_by_its_hash_and_takes_no_code_for_a_reason(shop: Path) -> None:
+    """Its commits stand in notices, which are no words: a line too short for its edit to tell was nobody's. What was
+    pasted without a fence is neither reason nor request, and what a change is to spare somebody is a reason."""
+    committed(shop, {"rack.ts": "HOOKS = 5\n"}, "Five hooks")
+    made = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=shop, capture_output=True, text=True, check=True)
+    spares = "Next I'm adding hooks so wet coats can't touch each other on the rack."
+    asked = "#### Give the rack of the shop five hooks, here is how rack.ts begins  \n"
+    pasted = "#### */ export function hooks of the rack and coats on rack.ts() {  \n" * 9
+    block = "rack.ts\n```\n<<<<<<< SEARCH\nHOOKS = 3\n=======\nHOOKS = 5\n>>>>>>> REPLACE\n```"
+    (shop / ".aider.chat.history.md").write_text(
+        f"\n# aider chat started at 2026-01-02 11:38:37\n\n{asked}{pasted}\n{spares}\n\n{block}\n\n"
+        f"> Applied edit to rack.ts  \n> Commit {made.stdout.strip()} Five hooks  \n"
+    )
+    assert call("search", "--build", "--quiet")[0] == 0
+    out = call("why", "rack.ts:1")[1]
+    assert "known by its hash" in out and f"reason (assistant, turn 2): {spares}" in out, out
+    assert "Give the rack" in out and "export function" not in out, out
+
+
 def test_a_line_is_found_where_its_transcript_escapes_it_or_cuts_the_call(shop: Path) -> None:
     """Markdown writes `&amp;&amp;`, and of a long patch the middle is not shown; what nobody wrote is said to be so."""
     history = shop / ".specstory" / "history"

@@ -14,7 +14,7 @@ import pytest
 
 from core.base.command_line import command_key, error_key, goals, is_invocation
 from tests.cli_call import call
-from tests.shop import ERROR, FAILS, WORKS, ran, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
+from tests.shop import ERROR, FAILS, WORKS, kept, ran, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
 
 SETTINGS = {"claude_code": ".claude/settings.json", "codex": ".codex/hooks.json"}
 SHELLS = {"claude_code": ["/bin/sh", "-c"], "codex": ["/bin/sh", "-lc"]}
@@ -73,6 +73,61 @@ def test_a_command_that_failed_here_is_warned_about_and_an_error_cured(shop: Pat
     failed = {"hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "tool_input": {"command": FAILS}}
     assert WORKS in hook(shop, {**failed, "error": f"Exit code 2\n{ERROR}"}, "second")
     assert hook(shop, shell(WORKS)) == "" == hook(shop, shell("git status"))
+
+
+def test_a_part_of_a_line_that_failed_is_warned_about_in_another_line(shop: Path) -> None:
+    """Nobody runs the same three commands again: the branch that no work tree may check out twice is asked for."""
+    line = "git stash && git checkout trunk && git pull origin trunk"
+    error = "fatal: 'trunk' is already used by worktree"
+    works = "git checkout -b till origin/trunk"
+    rows = [
+        *ran(line, error, True, 0, "s3", shop),
+        *ran("git fetch origin trunk", "fetched", False, 2, "s3", shop),
+        *ran(works, "switched", False, 4, "s3", shop),
+    ]
+    kept("s3", rows)
+    told = hook(shop, shell("git checkout trunk && git pull"))
+    assert f"`{works}` works" in told and error in told
+    assert hook(shop, shell("git pull origin trunk"), "second") == "", "it did not come to that"
+    kept("s4", ran("git checkout trunk && make", "fine", False, 0, "s4", shop))
+    assert hook(shop, shell("git checkout trunk && git pull"), "third") == "", "by now it works"
+
+
+def test_a_program_that_is_not_found_is_told_by_what_took_its_arguments(shop: Path) -> None:
+    """A warning that names no way out costs the agent the search that was made once."""
+    rows = [
+        *ran("tills -h", "zsh: command not found: tills", True, 0, "s3", shop),
+        *ran("git status && make paint", "painted", False, 2, "s3", shop),
+        *ran("python -m drawers -h", "open", False, 4, "s3", shop),
+    ]
+    kept("s3", rows)
+    assert "`python -m drawers -h` works" in hook(shop, shell("tills -h"))
+
+
+def test_a_line_out_of_a_list_has_none_of_its_marks_and_is_told_from_the_next(shop: Path) -> None:
+    """Two items ran into one sentence behind two dashes."""
+    rule = "The crane of the pier must be parked eastward because the gusts of November topple it"
+    said = f"- {rule}\n- Its brake holds twelve tons.\n\nThe quay is swept."
+    kept("s3", [turn("assistant", [{"type": "text", "text": said}], 1, "s3", shop)])
+    told = hook(shop, prompt("park the crane of the pier so that gusts of November do no harm"))
+    assert "- The crane" in told and "- - " not in told, told
+    assert "topple it; Its brake holds twelve tons." in told, told
+
+
+def test_what_a_harvest_by_hand_found_is_there_at_the_next_prompt(shop: Path) -> None:
+    """The lines of a harvest spoke to nobody until somebody searched, or a session ended."""
+    assert call("connect", "claude_code", "--yes")[0] == 0
+    error = "fatal: 'trunk' is already used by worktree at '/src/shop'"
+    works = "git checkout -b till origin/trunk"
+    asked = turn("user", "Make the till of the shop round its sums on a branch of its own, please", 0, "s3", shop)
+    rows = [
+        asked,
+        *ran("git checkout trunk", error, True, 1, "s3", shop),
+        *ran(works, "Switched to a new branch", False, 3, "s3", shop),
+    ]
+    kept("s3", rows)
+    assert call("harvest", "--source", "claude_code", "--apply", "--now", "--quiet")[0] == 0
+    assert works in hook(shop, prompt("open up an appropriate branch off trunk"))
 
 
 def test_codex_tells_of_a_failure_by_its_output_alone(shop: Path) -> None:

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 READY_SECONDS = 5.0
-"""So long an unattended harvest reads conversations into the index afterwards, at most."""
+"""So long a harvest reads conversations into the index afterwards, at most, where a hook of a tool may ask it."""
 MIN_HARVESTED_FOR_HINT = 10
 """A run that harvested at least this many conversations and found next to nothing says why that may be."""
 
@@ -100,8 +100,7 @@ def harvest(
     if report.applied:
         feed_facts(workspace, report, now)
         report.notes += _not_looked_at(workspace, request)
-        if request.unattended:
-            _make_ready(workspace)
+        _make_ready(workspace, request.unattended)
         report.notes += reader.record()
         report.notes += _library_kept_up(workspace, now) if report.harvested else []
         try:
@@ -115,9 +114,14 @@ def harvest(
     return report
 
 
-def _make_ready(workspace: Workspace) -> None:
+def _make_ready(workspace: Workspace, unattended: bool) -> None:
     """What hooks read and never bring up to date themselves: both indexes; and how the hints of sessions that are over
-    went. A projection: the next search makes it good where it fails."""
+    went. Nothing where no tool is connected and somebody waits. A projection: the next search makes it good where it
+    fails."""
+    from core.agents.connections import known_tools, read_record
+
+    if not (unattended or known_tools(read_record(workspace.environment))):
+        return
     from core.commands.moment.hints import judge
     from core.commands.search import opened_search
     from core.commands.transcript import opened_index

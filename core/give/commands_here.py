@@ -5,6 +5,7 @@ By the keys of command and error (`base/command_line.py`), out of the table that
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable
 from typing import NamedTuple
@@ -16,6 +17,10 @@ SESSIONS = 400
 AHEAD = 14
 """So many commands behind a failure are looked at for what worked."""
 SHOWN = 160
+JOINED = " && "
+"""What stands between the parts of a command's key."""
+_WORD = re.compile(r"[A-Za-z][\w:-]+")
+_OF_GIT = re.compile(r"\bgit (?:-[cC] \S+ )*([a-z-]+)")
 USUAL, OFTEN = 4, 2
 """So many of the usual commands are told: those that passed in so many sessions."""
 
@@ -56,21 +61,52 @@ def before(database: sqlite3.Connection, project: str, session: str, key: str) -
     """What is known of a command that is about to be run: that it failed here each time since, and what works."""
     rows = _rows(database, project, session, "c.key = ?", key)
     told = [row for row in rows if row.failed >= 0]
-    if not told or told[-1].failed == 0:
+    if not told:
+        return _by_part(database, project, session, key)
+    if told[-1].failed == 0:
         return None
     last = max((at for at, row in enumerate(told) if row.failed == 0), default=-1)
     failures = told[last + 1 :]
     for row in reversed(failures):
         found = _instead(database, project, session, row)
         if found is not None:
-            works, times = found
-            failed = f"`{_short(row.words)}` failed here on {row.day} ({_short(row.line)})"
-            return Known(f"{failed}; `{_short(works)}` works, {times}×", works)
+            return _warning(row, *found)
     wrong = [row for row in failures if row.wrong]
     if wrong and last < 0:
         row = wrong[-1]
         return Known(f"`{_short(row.words)}` has failed here {len(wrong)}×, last on {row.day}: {_short(row.line)}", "")
     return None
+
+
+def _by_part(database: sqlite3.Connection, project: str, session: str, key: str) -> Known | None:
+    """The same of a command that was never run as it is: one part of it was called wrongly in another line, and what
+    was run in that line's place works."""
+    parts = key.split(JOINED)
+    failures = _rows(database, project, session, "c.failed = 1 AND c.wrong = ?", 1)
+    for row in reversed(failures):
+        part = _culprit(row)
+        if part not in parts:
+            continue
+        others = _rows(database, project, session, "instr(c.key, ?)", part)
+        told = [other for other in others if other.failed >= 0 and part in other.key.split(JOINED)]
+        if not told[-1].failed:
+            return None
+        found = _instead(database, project, session, row)
+        if found is not None:
+            return _warning(row, *found)
+    return None
+
+
+def _culprit(row: _Row) -> str:
+    """The part of a line of which its error names a word, "" for none: the first, for with `&&` the later ones did not
+    run."""
+    named = {word.casefold() for word in _WORD.findall(row.line)}
+    return next((part for part in row.key.split(JOINED) if named & goals(part)), "")
+
+
+def _warning(row: _Row, works: str, times: int) -> Known:
+    failed = f"`{_short(row.words)}` failed here on {row.day} ({_short(row.line)})"
+    return Known(f"{failed}; `{_short(works)}` works, {times}×", works)
 
 
 def after(database: sqlite3.Connection, project: str, session: str, key: str, error: str) -> Known | None:
@@ -111,7 +147,7 @@ def _instead(database: sqlite3.Connection, project: str, session: str, row: _Row
             continue
         if other.key == row.key and other.failed == 0:
             return None
-        if other.failed == 0 and row.wrong and _serves(other.key, row.key):
+        if other.failed == 0 and row.wrong and (_serves(other.key, row.key) or _stands_for(other, row)):
             again = [one for one in _rows(database, project, session, "c.key = ?", other.key) if one.failed >= 0]
             if again and again[-1].failed == 0:
                 return other.words, sum(one.failed == 0 for one in again)
@@ -119,11 +155,19 @@ def _instead(database: sqlite3.Connection, project: str, session: str, row: _Row
 
 
 def _serves(other: str, key: str) -> bool:
-    """Whether a command is for the same end as another; what git did with the files of it is not."""
-    return (other.startswith("git ") == key.startswith("git ")) and bool(goals(other) & goals(key))
+    """Whether a command is for the same end as another; what git did with the files of it is not, nor what git does
+    else with the same branch."""
+    one, two = set(_OF_GIT.findall(other)), set(_OF_GIT.findall(key))
+    return bool(one & two if one and two else one == two) and bool(goals(other) & goals(key))
 
 
-def _rows(database: sqlite3.Connection, project: str, session: str, condition: str, value: str) -> list[_Row]:
+def _stands_for(other: _Row, row: _Row) -> bool:
+    """Whether a command has the arguments of one whose program was not found: `python -m shop -h` of `shop -h`."""
+    program, _, given = row.key.partition(" ")
+    return bool(given) and other.key.endswith(f" {given}") and program in row.line and "not found" in row.line
+
+
+def _rows(database: sqlite3.Connection, project: str, session: str, condition: str, value: str | int) -> list[_Row]:
     return [_Row(*row) for row in database.execute(_ROWS.format(condition), (project, session, SESSIONS, value))]
 
 

@@ -35,6 +35,7 @@ ROWS, THREADS = 60, 1000
 """So many turns that match, and so many of the newest sessions, are looked into."""
 LEAST_SENTENCE = 30
 _ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\"'(])|\n+|(?<=[。！？])")
+_MARK = re.compile(r"\A(?:[-*+•]|\d{1,2}[.)]) (?=\S)")
 _TALK = re.compile(
     r"(?:let me|i'?ll|i will|now |next|ok|okay|great|perfect|sure|yes|no\b|thanks|here(?:'s| is)|done|good|please|"
     r"can you|could you|looking|checking|reading|i (?:have|need|want|see|think|can|am|was)|i'?(?:m|ve|d)|"
@@ -212,13 +213,14 @@ def _sentences(text: str, role: str, last: bool, place: str, date: str, asked: A
             behind = parts[at + 1] if at + 1 < len(parts) else ""
             near = len(part) + len(behind) < LINE_CHARACTERS and len(_SPOKEN.findall(behind)) > 3
             near = near and not _TALK.match(behind) and not _HEDGED.search(behind)
-            made.append(row._replace(text=f"{part} {behind}" if near and not behind.endswith("?") else part))
+            joined = f"{part} {behind}" if part[-1] in ".!?。！？)" else f"{part}; {behind}"  # of a list
+            made.append(row._replace(text=joined if near and not behind.endswith("?") else part))
     return made
 
 
 def parted(text: str) -> list[str]:
-    """The sentences and lines of a text."""
-    return [" ".join(part.split()) for part in _ENDS.split(text[:20_000])]
+    """The sentences and lines of a text, those of a list without their marks."""
+    return [_MARK.sub("", " ".join(part.split())) for part in _ENDS.split(text[:20_000])]
 
 
 def _says_nothing(part: str) -> bool:

@@ -62,7 +62,7 @@ def main() -> None:
     whole: Counter[str] = Counter()
     number = 1
     with tempfile.TemporaryDirectory(prefix="knowledge-warned-") as place:
-        database, _ = stored.open_or_make(Path(place))
+        database = stored.open_or_make(Path(place))
         for repository, rows in sessions().items():
             told = counted(database, repository, rows, number)
             number += len(rows)

@@ -44,6 +44,10 @@ _EXPLAINED = re.compile(r"^(?:- )?(?:explanation|instructions?|justification): `
 _WHY_HEADING = re.compile(
     r"^#+ *(?:\d\.\s*)?\W*(?:context|why|background|problem|motivation|rationale|root cause)\b", re.I
 )
+_CODE = re.compile(r"[;{}]\s*\Z|^\s*(?:/[/*]|\*/|<)")
+"""A line of code that somebody pasted without a fence."""
+_SPARES = re.compile(r"\bso (?:[\w-]+ ){1,6}?(?:can(?:no|['’])t|(?:wo|do|does|did)n['’]t|no longer)\b", re.IGNORECASE)
+"""What a change is to keep from happening."""
 _REMOVES = re.compile(r"(?:^|[;&|]\s*)(?:git )?rm ")
 _NAME = re.compile(r"[A-Za-z_][\w.]{3,}\w")
 _SUBWORD = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{3,}|[\u4e00-\u9fff]{2}")
@@ -354,10 +358,10 @@ def _sentences(text: str, at: int, by: str) -> Iterator[tuple[Quote, float]]:
             explains = _WHY_HEADING.match(row) is not None
             continue
         words = _MARK.sub("", " ".join(row.split()))
-        cue = STRONG if explains else cue_of(words)
+        cue = STRONG if explains or _SPARES.search(words) else cue_of(words)
         if (
             not (cue or by == "user")
-            or not is_prose(words)
+            or not _is_words(words)
             or not LEAST_SENTENCE <= len(words) <= MOST_SENTENCE
             or words.endswith((":", "："))
         ):
@@ -367,6 +371,10 @@ def _sentences(text: str, at: int, by: str) -> Iterator[tuple[Quote, float]]:
         announced = ANNOUNCES.match(words) is not None
         if by not in ("assistant", "thought") or not (words.endswith(("?", "？")) or (announced and cue < STRONG)):
             yield Quote(words, at + 1, by), cue - FAINT * announced
+
+
+def _is_words(row: str) -> bool:
+    return is_prose(row) and not _CODE.search(row)
 
 
 def _speaker(talk: Conversation, at: int) -> str:
@@ -382,7 +390,7 @@ def _short(text: str, of: Sought) -> str:
     if len(words) <= ASKED:
         return words
     lines = (" ".join(row.split()) for row in rows_of(text))
-    rows = [row for row in lines if row.startswith("#") or is_prose(row)] or [words]
+    rows = [row for row in lines if row.startswith("#") or _is_words(row)] or [words]
     told = sorted(range(1, len(rows)), key=lambda at: (-of.hits(rows[at]), at))[:MAX_QUOTES]
     told = sorted(at for at in told if of.hits(rows[at]) >= LEAST_HITS and LEAST_SENTENCE <= len(rows[at]) <= ASKED)
     first = rows[0] if len(rows[0]) <= ASKED // 2 else words[: words.rfind(" ", 0, ASKED // 2)]

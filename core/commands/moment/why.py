@@ -225,8 +225,9 @@ class _Look:
     def __init__(self, workspace: Workspace, database: Database, root: str, name: str) -> None:
         self._workspace, self._database, self._name = workspace, database, name
         folders = "project = ? OR folder = ?"
-        rows = database.execute(f"SELECT id FROM conversations WHERE {folders}", (root, root))
-        self._own = {id for (id,) in rows}
+        tools = dict(database.execute(f"SELECT id, tool FROM conversations WHERE {folders}", (root, root)).fetchall())
+        self._own = set(tools)
+        self._of_aider = [id for id, tool in tools.items() if tool == "aider"]
         self._root = root
 
     def reason(self, change: _Change) -> Reason:
@@ -244,11 +245,13 @@ class _Look:
         return self.written(row, change._replace(line=line), BY_LINE) if line else row
 
     def _committing(self, change: _Change) -> tuple[Held | None, Conversation | None, int, str]:
-        for held, talk in self._made(self._with(change.hash[:HASH], begins=True)):
+        # What aider says of its commits is an event and no words: its sessions here are looked into themselves.
+        for held, talk in self._made([*self._with(change.hash[:HASH], begins=True), *self._of_aider]):
             at = commit_turn(talk, lambda made: bool(made.hash) and change.hash.startswith(made.hash.lower()))
             if at >= 0:
                 return held, talk, at, BY_HASH
-        for held, talk in self._made(self._with(change.subject)) if len(words_of(change.subject)) > 1 else ():
+        named = [*self._with(change.subject), *self._of_aider] if len(words_of(change.subject)) > 1 else ()
+        for held, talk in self._made(named):
             at = commit_turn(talk, lambda made: made.subject.strip() == change.subject)
             if at >= 0 and any(told for _, told in edits(talk, self._name, at)):
                 return held, talk, at, BY_SUBJECT
