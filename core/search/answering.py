@@ -8,11 +8,9 @@ sentences, what was said already counts little, and what stands beside a chosen 
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,25 +30,20 @@ point of 55 less is told."""
 MATCHES, READ = 400, 4000
 """Of so many matches at the most, and of so many characters of each, it is told which are the best."""
 LONG_SENTENCE, SHORT_SENTENCE = 300, 24
-NEAR, LATER = 0.4, 0.1
-"""So much speaks for the exchange around the best match, half of it for that around the second; and so much for the end
-of a session before its beginning: what was said last holds."""
+NEAR = 0.4
+"""So much speaks for the exchange around the best match, half of it for that around the second."""
 AT_END, ASKED, REACTION = 0.15, -0.15, -0.3
 """So much more speaks for the message that closes an exchange, so much for the request that began it, and for what the
 user said to what came of it."""
-OF_ITS_TURN, SHORT_TURN, REPLY = 0.4, 0.8, 0.3
-"""So much of what its turn has counts for a sentence, so much more the shorter that is (in `SHORT_CHARACTERS`), and so
-much of what the request has in whose exchange it stands."""
-SHORT_CHARACTERS = 500
-LOCAL, FEW = 0.3, 8
-"""A word that all turns of a conversation have, if it is not of so few, loses so much of what it says."""
+OF_ITS_TURN, REPLY = 0.6, 0.3
+"""So much of what its turn has counts for a sentence, and so much of what the request has in whose exchange it
+stands."""
 AGAIN = 0.6
 """A word that an earlier sentence had counts so much."""
-BEGINS, CONCLUDES, CODE = 0.1, 0.1, 0.1
-"""So much speaks for the first sentence of a message, for the last lines of a long one, and against a line of code."""
-OF_USER, OF_TOOL, ASKS, ANNOUNCES, SHORT = 0.3, -0.2, -0.1, -0.4, -0.15
-"""What speaks for the user's own words, and against what a tool gave back, a question, what announces work, and a
-sentence that is short."""
+CONCLUDES, CODE = 0.1, 0.1
+"""So much speaks for the last lines of a long message, and against a line of code."""
+OF_USER, OF_TOOL, ANNOUNCES = 0.3, -0.2, -0.4
+"""What speaks for the user's own words, and against what a tool gave back and what announces work."""
 BESIDE = 0.15
 """So much speaks for a sentence right behind one that was chosen, half of it for the one before."""
 TOLD = 0.0003
@@ -59,8 +52,6 @@ TOLD = 0.0003
 36, as before; of 166 questions a right turn is among those shown for 146 (138)."""
 ALIKE = 0.75
 """A sentence with so many of its words in one that was chosen says it again."""
-LEAST = 0.3
-"""A sentence with a lower score fills no room."""
 _ENDS = re.compile(r"(?<=[.!?。！？])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[^\s])|\n+")
 _HEADING = re.compile(r"(?:#{1,6} .*|\*\*[^*]+\*\*:?|[A-Z][\w /-]{2,40}:)\Z")
 _BOLD = re.compile(r"`[^`]*`|(?<![\w/])\*\*(?![\s/])([^*]+)(?<![\s/])\*\*(?![\w/])")
@@ -115,16 +106,15 @@ def answering(
     spoken = stored.spoken(database, thread)
     if role:
         of_role = set(stored.positions(database, thread, role))
-        query, best = _best_places(database, query, stems, thread, (), of_role)
+        best = _best_places(database, query, stems, thread, (), of_role)
         worth = {place: NEAR / (1 + rank) for rank, place in enumerate(best)}
         return chosen(query, stems, stored.turns_at(database, thread, sorted(worth)), 0, room, worth, told)
     ends = _ends_of_exchanges(spoken)
     others = {at for at, _ in spoken}.intersection(places) if places else {at for at, _ in spoken}
-    query, best = _best_places(database, query, stems, thread, places[:1], others)
-    last = max(1, spoken[-1][0]) if spoken else 1
+    best = _best_places(database, query, stems, thread, places[:1], others)
     wanted: dict[int, float] = {}
     for rank, place in enumerate(best):
-        near = NEAR / (1 + rank) + LATER * place / last
+        near = NEAR / (1 + rank)
         after = next((at for at, role in spoken if at > place and role == "user"), place + BEHIND + 1)
         for at in range(place, min(after, place + BEHIND + 1)):
             wanted[at] = max(wanted.get(at, 0.0), near)
@@ -141,21 +131,14 @@ def answering(
 
 def _best_places(
     database: Database, query: Query, stems: Stems, thread: int, first: Sequence[int], others: set[int]
-) -> tuple[Query, list[int]]:
-    """The query as it tells in this conversation: what most of its turns have says little there. And the match that was
-    found, then those of the others with most of what is asked, of equals the later one."""
+) -> list[int]:
+    """The match that was found, then those of the others with most of what is asked, of equals the later one."""
     wanted = {stem: at for at, term in enumerate(query.terms) for stem in term.stems}
-    turns = stored.turns_at(database, thread, sorted(others.union(first))[-MATCHES:])
+    turns = stored.turns_at(database, thread, sorted(others.difference(first))[-MATCHES:])
     known = stems.learn({word for one in turns for word in words_of(one.text[:READ])})
-    terms = {one.position: _terms(one.text[:READ], known, wanted) for one in turns}
-    found = Counter(at for has in terms.values() for at in has)
-    rare = [
-        replace(term, worth=term.worth * (1 - LOCAL * found[at] / max(len(turns), FEW)))
-        for at, term in enumerate(query.terms)
-    ]
-    mass = {at: sum(rare[one].worth for one in has) for at, has in terms.items() if at not in first}
+    mass = {one.position: sum(query.terms[at].worth for at in _terms(one.text[:READ], known, wanted)) for one in turns}
     best = sorted(mass, key=lambda at: (-mass[at], -at))[: PLACES - len(first)]
-    return replace(query, terms=tuple(rare)), [*first, *best]
+    return [*first, *best]
 
 
 def _ends_of_exchanges(spoken: Sequence[tuple[int, str]]) -> set[int]:
@@ -193,12 +176,11 @@ def chosen(
         mass = _mass(shares, frozenset().union(*(row.terms for row in made)))
         if one.role == "user":
             asked = mass
-        short = SHORT_TURN * math.exp(-len(one.text) / SHORT_CHARACTERS)
-        whole = near + mass * (OF_ITS_TURN + short) + REPLY * asked
+        whole = near + OF_ITS_TURN * mass + REPLY * asked
         for row in made:
             if row.text.strip("#*-_=`| \t") and row.text not in told:
                 last = CONCLUDES * (one.role == "assistant" and row.at >= len(made) - 4 and len(made) > 8)
-                manner = BEGINS * (row.at == 0) + _manner(query, one, row.text) - CODE * (row.at in code)
+                manner = _manner(query, one, row.text) - CODE * (row.at in code)
                 rows.append(row._replace(base=whole + last + manner))
     picked = _picked(shares, rows, room)
     if not picked:
@@ -231,8 +213,6 @@ def _picked(shares: Sequence[float], rows: Sequence[_Sentence], room: int) -> li
         }
         place = max(scores, key=lambda at: scores[at])
         best = left.pop(place)
-        if picked and scores[place] < LEAST:
-            break
         words = frozenset(words_of(best.text))
         if (picked and len(best.text) + 3 > room) or any(len(words & had) > ALIKE * len(words) for had in said):
             continue
@@ -310,16 +290,12 @@ def _manner(query: Query, one: Piece, text: str) -> float:
         score += 0.3 if _ASKS_CAUSE.search(query.text) else 0.12
     if _VALUE.search(text) and _ASKS_VALUE.search(query.text):
         score += 0.1
-    if text.endswith(("?", "？")):
-        score += ASKS
     if one.role == "tool":
         score += OF_TOOL
     elif one.role == "user":
         score += OF_USER
     if _ANNOUNCES.match(text):
         score += ANNOUNCES
-    if len(text) < SHORT_SENTENCE:
-        score += SHORT
     return score
 
 

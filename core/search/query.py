@@ -9,7 +9,18 @@ from typing import Any, NamedTuple, TypeAlias
 
 from core.base.choices import ENTRY_KINDS
 from core.base.entry import Entry
-from core.search.candidates import EVERYTHING, SMALL, Candidates, Filters, Talk, find, lengths, nearest, neighbours, talks
+from core.search.candidates import (
+    EVERYTHING,
+    SMALL,
+    Candidates,
+    Filters,
+    Talk,
+    find,
+    lengths,
+    nearest,
+    neighbours,
+    talks,
+)
 from core.search.index import Index
 from core.search.rank import Features
 from core.search.reading import Seen, see_all
