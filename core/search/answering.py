@@ -65,6 +65,10 @@ _CAUSE = re.compile(
 _ASKS_CAUSE = re.compile(r"\b(?:why|reason|cause|how come|warum|pourquoi|perché)\b|por qué", re.IGNORECASE)
 _ASKS_VALUE = re.compile(r"\b(?:which|what|how (?:many|much|long|large)|where|version|number|port|limit|name)\b", re.I)
 _VALUE = re.compile(r"\d|`[^`]+`|/\w+/|\w\.\w{2,4}\b")
+_ASKS_END = re.compile(
+    r"\b(?:last|end(?:ed|s)?|stop(?:ped)?|still|left|open|ever|next|gone|finished|became|become|quiet|undone)\b",
+    re.IGNORECASE,
+)
 _ANNOUNCES = re.compile(r"(?:let me|i'?ll|i will|now (?:let|i)|next,? i|looking at|checking)\b", re.IGNORECASE)
 
 
@@ -126,7 +130,13 @@ def answering(
             wanted[then] = max(wanted.get(then, -1.0), near + REACTION)
     if ends:
         wanted[max(ends)] = wanted.get(max(ends), 0.0) + AT_END
-    return chosen(query, stems, stored.turns_at(database, thread, sorted(wanted)), 0, room, wanted, told)
+    if spoken and _ASKS_END.search(question):
+        end = spoken[-1][0]
+        asked = max((at for at, role in spoken if role == "user"), default=end)
+        for at in (asked, *range(max(asked + 1, end - BEHIND), end + BEHIND)):
+            wanted[at] = max(wanted.get(at, 0.0), NEAR + AT_END)
+    pieces = stored.turns_at(database, thread, sorted(wanted))
+    return chosen(query, stems, pieces, 0, room, wanted, told, stored.last_position(database, thread))
 
 
 def _best_places(
@@ -155,9 +165,11 @@ def chosen(
     room: int = CHARACTERS,
     worth: Mapping[int, float] | None = None,
     told: str = "",
+    last: int = -1,
 ) -> Excerpt | None:
     """The best sentences of these turns, in their order, without those that stand in `told`. `worth` is what speaks for
-    a turn beforehand; without it those behind the match at `position` come before those that stand before it."""
+    a turn beforehand; without it those behind the match at `position` come before those that stand before it. The turn
+    at `last` is the end of its conversation, and is marked so."""
     turns = {one.position: (one, sentences(one.text)) for one in pieces}
     known = stems.learn({word for _, texts in turns.values() for text in texts for word in words_of(text)})
     wanted: dict[str, int] = {stem: at for at, term in enumerate(query.terms) for stem in term.stems}
@@ -179,9 +191,9 @@ def chosen(
         whole = near + OF_ITS_TURN * mass + REPLY * asked
         for row in made:
             if row.text.strip("#*-_=`| \t") and row.text not in told:
-                last = CONCLUDES * (one.role == "assistant" and row.at >= len(made) - 4 and len(made) > 8)
+                concludes = CONCLUDES * (one.role == "assistant" and row.at >= len(made) - 4 and len(made) > 8)
                 manner = _manner(query, one, row.text) - CODE * (row.at in code)
-                rows.append(row._replace(base=whole + last + manner))
+                rows.append(row._replace(base=whole + concludes + manner))
     picked = _picked(shares, rows, room)
     if not picked:
         return None
@@ -193,7 +205,7 @@ def chosen(
     sharp = max(
         _mass(shares, one.terms | (then.terms if then.position == one.position else one.terms)) for one, then in sides
     )
-    text = _joined(picked, numbered=worth is not None)
+    text = _joined(picked, last, numbered=worth is not None)
     return Excerpt(text, max(of, key=lambda at: of[at]), _mass(shares, seen), sharp)
 
 
@@ -229,10 +241,7 @@ def _picked(shares: Sequence[float], rows: Sequence[_Sentence], room: int) -> li
 def _beside(row: _Sentence, picked: Mapping[tuple[int, int], _Sentence]) -> float:
     """What speaks for a sentence next to one that was chosen."""
     before, behind = (picked.get((row.position, row.at + step)) for step in (-1, 1))
-    beside = BESIDE * (before is not None) + BESIDE / 2 * (behind is not None)
-    if before is not None and before.text.endswith(":"):
-        beside += 0.15  # what it announces
-    return beside
+    return BESIDE * (before is not None) + BESIDE / 2 * (behind is not None)
 
 
 def sentences(text: str) -> list[str]:
@@ -299,13 +308,13 @@ def _manner(query: Query, one: Piece, text: str) -> float:
     return score
 
 
-def _joined(rows: Sequence[_Sentence], *, numbered: bool) -> str:
+def _joined(rows: Sequence[_Sentence], last: int, *, numbered: bool) -> str:
     """In one line: what stands apart behind an ellipsis, and of several turns each with its number, from 1."""
     numbered = numbered and (len({row.position for row in rows}) > 1 or rows[0].role == "user")
     text, before = "", None
     for row in rows:
         near = before is not None and (before.position, before.at + 1) == (row.position, row.at)
-        who = " user" if row.role == "user" else ""
+        who = " user" * (row.role == "user") + ", the last" * (row.position == last)
         mark = f"[{row.position + 1}{who}] " if numbered and (before is None or before.position != row.position) else ""
         text += ("" if not text else " " if near else " … ") + mark + row.text
         before = row
