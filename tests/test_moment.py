@@ -77,6 +77,32 @@ def test_one_call_brings_the_cause_that_a_later_exchange_found(shop: Path) -> No
     assert cause not in answered("read", name="s3:4"), "without a query its beginning and end"
 
 
+def test_a_question_about_the_end_is_told_the_end_and_that_it_is_the_end(shop: Path) -> None:
+    """What came of it shares no word with the question: an agent read the end of the session to see it."""
+    said = [
+        *(
+            text
+            for part in range(30)
+            for text in (
+                f"Does the banner of the landing page move with part {part}?",
+                f"The banner of the landing page would move {part} pixels: {'abc ' * 25}",
+            )
+        ),
+        "Thanks.",
+        "You are welcome.",
+        "Leave everything as it was, please.",
+    ]
+    rows = [
+        turn("user" if at % 2 == 0 else "assistant", [{"type": "text", "text": text}], at, "s4", shop)
+        for at, text in enumerate(said)
+    ]
+    kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
+    (kept / "s4.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call("search", "--build", "--quiet")[0] == 0
+    found = answered("find", query="did the banner of the landing page ever move?")
+    assert "[63 user, the last] Leave everything as it was" in found and len(found) <= 2500
+
+
 def test_a_long_message_does_not_take_the_room_of_what_was_agreed_before(tmp_path: Path) -> None:
     """Each of its lines has most words of the question; what was asked for stands in a short turn before."""
     from core.search import conversations as stored

@@ -107,8 +107,7 @@ def chosen_rows(rows: Sequence[FoundRow], task: str, limit: int) -> list[FoundRo
     told = [replace(row, misled=row.served.warning(task)) for row in _without_repeats(rows)]
     firm = [row for row in told if not row.weak]
     few = sum(row.own for row in firm) < WEAK_SHOWN
-    weak = [row for row in told if row.weak and ((row.own and few) or not firm)]
-    weak = sorted(weak, key=lambda row: not row.places)[:WEAK_SHOWN]  # a passage may tell what no line says
+    weak = [row for row in told if row.weak and ((row.own and few) or not firm)][:WEAK_SHOWN]
     ranked = sorted((*firm, *weak), key=_group)
     elsewhere = OTHERS_SHOWN if any(row.own for row in ranked) else limit
     ranked = [row for row in ranked if row.own] + [row for row in ranked if not row.own][:elsewhere]
