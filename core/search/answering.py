@@ -37,7 +37,8 @@ AT_END, ASKED, REACTION = 0.15, -0.15, -0.3
 user said to what came of it."""
 OF_ITS_TURN, REPLY = 0.6, 0.3
 """So much of what its turn has counts for a sentence, and so much of what the request has in whose exchange it
-stands."""
+stands. Of 160 points of 70 questions the right session's passage has half of the words of 123 with 0.6 and what was
+taken out since (119 before), and 120 without what the request has."""
 AGAIN = 0.6
 """A word that an earlier sentence had counts so much."""
 CONCLUDES, CODE = 0.1, 0.1

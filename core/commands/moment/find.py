@@ -81,7 +81,7 @@ LINE = 300
 """So many characters a hit of another kind has."""
 SHARPNESS = 0.6
 """A conversation whose score is so much lower than that of the first has a third of its room. Of 66 questions the first
-answers tell all points of 36 and 60 % of the words, with 1.2 of 33 and 59 %, in fewer characters."""
+answers tell half of each point of 36 and 60 % of the words, with 1.2 of 33 and 59 %, in fewer characters."""
 SAID = 0.7
 """A hit with so many of its words in a longer one before it says nothing more, where what was asked for and each
 number stand there too: of two services only the name and the port differ. A line is what holds, and is not left out for
