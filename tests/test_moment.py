@@ -71,9 +71,36 @@ def test_one_call_brings_the_cause_that_a_later_exchange_found(shop: Path) -> No
     found = answered("find", query=asked)
     assert cause in found and len(found) <= 2500
     more = answered("read", name="s3:4", query=asked)
-    assert cause not in more and "They are blue" in more and "what was shown before is left out" in more
+    assert "They are blue" in found, "where there is room it tells what came of it, too"
+    assert cause not in more and "Step 56" in more and "They are blue" not in more
     assert more.splitlines()[1] == "s3, what was shown before is left out:"
     assert cause not in answered("read", name="s3:4"), "without a query its beginning and end"
+
+
+def test_a_question_about_the_end_is_told_the_end_and_that_it_is_the_end(shop: Path) -> None:
+    """What came of it shares no word with the question: an agent read the end of the session to see it."""
+    said = [
+        *(
+            text
+            for part in range(30)
+            for text in (
+                f"Does the banner of the landing page move with part {part}?",
+                f"The banner of the landing page would move {part} pixels: {'abc ' * 25}",
+            )
+        ),
+        "Thanks.",
+        "You are welcome.",
+        "Leave everything as it was, please.",
+    ]
+    rows = [
+        turn("user" if at % 2 == 0 else "assistant", [{"type": "text", "text": text}], at, "s4", shop)
+        for at, text in enumerate(said)
+    ]
+    kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
+    (kept / "s4.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call("search", "--build", "--quiet")[0] == 0
+    found = answered("find", query="did the banner of the landing page ever move?")
+    assert "[63 user, the last] Leave everything as it was" in found and len(found) <= 2500
 
 
 def test_a_long_message_does_not_take_the_room_of_what_was_agreed_before(tmp_path: Path) -> None:
@@ -107,7 +134,7 @@ def test_a_long_message_does_not_take_the_room_of_what_was_agreed_before(tmp_pat
     asked = "which request limits and which undo did we settle for the parcel API?"
     made = answering(database, asked, Stems(), 1, (7, 6, 3, 1), 1700)
     database.close()
-    assert made is not None and "10 seconds" in made.text and "Contract of the parcel API: - Part" in made.text
+    assert made is not None and "10 seconds" in made.text and "- Part 1" in made.text
     assert "**" not in made.text and "##" not in made.text, "marks of markdown are room that tells nothing"
 
 

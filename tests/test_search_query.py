@@ -204,6 +204,17 @@ def test_an_answer_is_found_beside_its_question(tmp_path: Path) -> None:
         assert [hit.thread for hit in rank_threads(index, "harbour of the expedition").threads] == ["one", "two"]
 
 
+def test_a_long_conversation_does_not_stand_before_a_short_one_that_is_about_it(tmp_path: Path) -> None:
+    """It has every word somewhere, and was the first answer to whatever was asked."""
+    talk = "We went through the whole list, point by point, and noted who does it. " * 40
+    said = ("The harbour is closed.", "The fee is due.", "It is winter.", "He pays for the harbour.", "A winter fee?")
+    rows = thread("long", *(f"Ann: {talk} {said[at % len(said)]}" for at in range(30)))
+    rows += thread("short", "Ann: Who pays the fee of the club?", "Bob: In winter the harbour does.")
+    with indexed(tmp_path, rows) as index:
+        found = rank_threads(index, "who has to pay the harbour fee when it is winter").threads
+        assert [hit.thread for hit in found] == ["short", "long"]
+
+
 def test_a_misspelt_word_is_taken_for_the_nearest_one(tmp_path: Path) -> None:
     """A user who types fast finds what they meant; what is spelled right is never taken for something else."""
     texts = ("The authentication token is rotated", "The oven is hot", "Sessions are kept", "An error of the exporter")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
@@ -316,6 +316,12 @@ def _talk(database: sqlite3.Connection, thread: str) -> Talk:
         rests = number + 1 == len(rows) or rows[number + 1][1] == "user"
         places[position] = Place(said + tools / (tools + 1), exchange, role == "assistant" and rests)
     return places
+
+
+def lengths(database: sqlite3.Connection, threads: Collection[str]) -> dict[str, int]:
+    """How many characters were said in each of these threads."""
+    sql = "SELECT thread, sum(length(text)) FROM entries WHERE thread = ?"
+    return dict(row for thread in threads for row in database.execute(sql, (thread,)))
 
 
 def neighbours(

@@ -363,6 +363,12 @@ def positions(database: Database, thread: int, role: str) -> list[int]:
     return [row[0] for row in database.execute(sql, (thread, role))]
 
 
+def last_position(database: Database, thread: int) -> int:
+    """The position at which a conversation ends."""
+    found = database.execute("SELECT max(position) FROM turns WHERE thread = ?", (thread,)).fetchone()[0]
+    return HEADING if found is None else int(found)
+
+
 def totals(database: Database) -> tuple[int, int]:
     """How many conversations can be found, and how many turns."""
     found = database.execute(f"SELECT count(*) FROM conversations WHERE {READ}").fetchone()
