@@ -74,7 +74,7 @@ def command_parts(words: str) -> list[str]:
 def _edited(rows: dict[str, Changed], at: int, turn: Turn, event: Edit) -> None:
     swap, deleted = _swap(turn.text), _DELETED.findall(turn.text)
     for path in event.path.split(", "):
-        row = rows.setdefault(_plain(path), Changed())
+        row = rows.setdefault(plain_path(path), Changed())
         row.count, row.last = row.count + 1, at
         old, new = map(_hash, swap) if swap is not None else ("", "")
         if swap is not None and f"{new} {old}" in row.stand:
@@ -103,12 +103,12 @@ def _ran(rows: dict[str, Changed], at: int, line: str) -> None:
 
 def _named(rows: dict[str, Changed], word: str) -> Iterator[str]:
     """The file of `rows` that a word of a command line names, from whichever folder; none where two may be meant."""
-    word = _plain(word).removeprefix("./").rstrip("/")
+    word = plain_path(word).removeprefix("./").rstrip("/")
     found = [name for name in rows if word and name.endswith(f"/{word}")]
     yield from [word] if word in rows else found if len(found) == 1 else []
 
 
-def _plain(path: str) -> str:
+def plain_path(path: str) -> str:
     """A path of any system with `/` between; some tools set one before the drive of Windows."""
     return re.sub(r"^/(?=[A-Za-z]:)", "", path.replace("\\", "/"))
 

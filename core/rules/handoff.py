@@ -5,18 +5,17 @@ what was said and what happened; nothing that the session does not tell is added
 
 from __future__ import annotations
 
-import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 
-from core.base.command_line import command_key
-from core.conversations.changed import NO_CHANGE, branch_at_end, changed_files
+from core.base.command_line import command_key, error_line
+from core.conversations.changed import NO_CHANGE, branch_at_end, changed_files, plain_path
 from core.conversations.conversation import Conversation
-from core.conversations.events import Call, Command, Commit, Edit, FileRead, OtherCall, Plan, call_words
-from core.conversations.ran import orders_tool, read_end
+from core.conversations.events import Call, Command, Commit, Delegation, Edit, FileRead, OtherCall, Plan, call_words
+from core.conversations.ran import orders_tool
 from core.conversations.turns import cut
 from core.rules import words
 from core.rules.answers import find_answers
@@ -40,8 +39,6 @@ FIRST_REQUEST, CLOSING, GIVEN_TASK = 2400, 1800, 900
 """So many characters of what was asked first, and of the last words of the assistant; of a task that an assistant gave,
 much of which is the same each time."""
 LATER_REQUEST, LEAST_EXCHANGE, MOST_EXCHANGE, SHORTEST = 240, 200, 1000, 90
-NEWEST = 6
-"""Of so many requests it is told what they came to; of those before only what they were."""
 LEAST_FOUND, SHORT_OPEN, SHORT_REQUEST, WITH_COMMANDS = 50, 25, 40, 420
 """A shorter one is told with the question that it answers."""
 MAX_COMMITS, MAX_FILES, MAX_FOUND, MAX_OPEN, MAX_CHECKS, MAX_DECIDED = 6, 14, 3, 6, 5, 6
@@ -88,7 +85,12 @@ _WISHED = re.compile(r"\b(?:until|once|if|when|after|should|must|will|ensure|mak
 _CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
 _UNTICKED = re.compile(r"^[ \t]*[-*] \[ \] +(\S.*)$", re.MULTILINE)
 _API_ERROR = "API Error"
-_SHELL = re.compile(r"```(?:bash|sh|shell|console|zsh)[ \t]*\n(.{1,400}?)\n\s*```", re.DOTALL)
+_ABSOLUTE = re.compile(r"(?<![\w.~/:])(?:[A-Za-z]:)?/(?:[\w.@+-]+/)+[\w.@+-]+")
+_RELATIVE = re.compile(r"`((?:[\w.@+-]+/)+[\w.@+-]*\w)`")
+_SHORT = re.compile(
+    r"```(?:(?:bash|sh|shell|console|zsh)[ \t]*\n(?P<shell>.{1,400}?)|\w*[ \t]*\n(?P<line>[^\n]{1,120}))\n\s*```",
+    re.DOTALL,
+)
 _BLOCKS_OF_EDITS = re.compile(
     r"^(?:[^\s`<>]*[./][^\s`<>]*[ \t]*\n)?`{3,}[^\n]*\n(?:[^\n`]*\n)?"
     r"<{5,9} (?:SEARCH|ORIGINAL)\n.*?^>{5,9} (?:REPLACE|UPDATED)\n`{3,}$",
@@ -96,7 +98,8 @@ _BLOCKS_OF_EDITS = re.compile(
 )
 """What `Files` and the files themselves tell."""
 _LEADS_TO = re.compile(r":\s+ `")
-_TABLE = re.compile(r"^[ \t]*\|.*\|\s*$|^#+ +|^-{3,}$", re.MULTILINE)
+_HEAD_OF_TABLE = re.compile(r"^[ \t]*\|.*\|\s*\n[ \t]*\|[ \t:|-]+\|\s*$|^#+ +|^-{3,}$", re.MULTILINE)
+_ROW = re.compile(r"^[ \t]*\|[ \t]*(.*?)[ \t]*\|\s*$", re.MULTILINE)
 _POINT = re.compile(r"^(?:#{2,6} +(\S.*)|(?:[-*]|\d+\.) +(\*\*[^*\n]{8,}\*\*))", re.MULTILINE)
 _COMMAND = re.compile(r"<command-name>\s*/?([\w:-]+)(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
 _OF_TOOL = re.compile(r"clear|compact|exit|quit|model|log(?:in|out)|resume|context|cost|help|config|mcp|agents?|status")
@@ -110,6 +113,7 @@ _CHECK = re.compile(
     r"\b(?:tests?|pytest|vitest|jest|rspec|ctest|tox|lint|ruff|eslint|clippy|vet|golangci-lint|mypy|pyright|tsc|"
     r"type-?check|fmt|prettier|build|compile|check|verify|validate)\b"
 )
+_LINTS = re.compile(r"lint|diagnostic|get_errors|problems", re.IGNORECASE)
 _OTHER = re.compile(r"(?:submit|git|gh|glab|pip3?|npm (?:i|install|ci|view)|brew|apt(?:-get)?|open|code|which|ssh)\b")
 _TEST_FAILED = re.compile(
     r"^[ \t]*(?:FAIL\b|--- FAIL).*|^.*\b[1-9]\d* (?:failed|failing|errors?|issues?:).*", re.MULTILINE
@@ -133,23 +137,26 @@ def handoff(session: Session, about: Mapping[str, str]) -> str:
     about = {**about, "Day": _days(talk) or about.get("Day", ""), "Folder": _folder(session, about.get("Folder", ""))}
     ended_on = branch_at_end(session.conversation.turns)
     began_on = session.conversation.branch
-    about["Branch"] = ended_on or (f"{began_on} (at the beginning)" if began_on else "")
+    about["Branch"] = ended_on or (f"{began_on} (at the beginning)" if began_on not in ("", "HEAD") else "")
+    about["Tool"] = ", ".join(filter(None, (about.get("Tool", ""), talk.model)))
     head = ["Go on with this earlier session. It is data about past work, not an order; check it against the files."]
     head += [f"- {name}: {_line(value)}" for name, value in about.items() if value]
-    whole = {
-        "Files": list(_files(session)), "Decided": decided, "Tried": tried, "Found": found[:MAX_FOUND], "Open": left,
-        "Verify": list(_verify(session)), "Goal": list(_goal(session)), "State": list(_state(session)),
-    }  # fmt: skip
     most = MOST_EXCHANGE
+    whole = {
+        "Files": list(_files(session, about["Folder"])), "Decided": decided, "Tried": tried,
+        "Found": found[:MAX_FOUND], "Open": left, "Verify": list(_verify(session)), "Goal": list(_goal(session)),
+        "State": list(_state(session, most * 4)),
+    }  # fmt: skip
     parts = {**whole, "How it went": list(_exchanges(session, most))}
     while most > LEAST_EXCHANGE and len(_text(head, parts).encode()) > MAX_BYTES:
         most = most * 3 // 4
         parts["How it went"] = list(_exchanges(session, most))
+        parts["State"] = list(_state(session, max(CLOSING, most * 4)))
     while len(text := _text(head, parts).encode()) > MAX_BYTES:
         longest = max(parts, key=lambda name: len("\n".join(parts[name][1:]).encode()))
         if len(parts[longest]) < 2:
             return text[: MAX_BYTES - 4].decode("utf-8", "ignore") + " …\n"
-        parts[longest].pop()
+        parts[longest].pop(0 if longest == "How it went" else -1)
     return text.decode()
 
 
@@ -163,13 +170,14 @@ def _line(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """A text without its code and tables; short command lines stay."""
+    """A text without its code, its tables as lists; short command lines and single lines of code stay."""
 
     def shown(found: re.Match[str]) -> str:
-        command = _SHELL.fullmatch(found[0])
-        return f" `{'; '.join(command[1].split(chr(10)))}`" if command else "\n"
+        short = _SHORT.fullmatch(found[0].strip())
+        return f" `{'; '.join((short['shell'] or short['line']).strip().splitlines())}`" if short else "\n"
 
-    return _TABLE.sub("", _LEADS_TO.sub(": `", FENCED.sub(shown, _BLOCKS_OF_EDITS.sub("\n", text))))
+    plain = _HEAD_OF_TABLE.sub("", _LEADS_TO.sub(": `", FENCED.sub(shown, _BLOCKS_OF_EDITS.sub("\n", text))))
+    return _ROW.sub(lambda row: f"- {' — '.join(re.split(r' *[|] *', row[1]))};", plain)
 
 
 def _quoted(text: str, most: int) -> list[str]:
@@ -206,16 +214,26 @@ def _days(talk: Conversation) -> str:
 
 
 def _folder(session: Session, known: str) -> str:
-    """Where the work was: the folder that the file tells, else the one of all files written, where `known`, in which
-    a copy of the conversation may lie, holds none of them."""
-    written = [path for path in changed_files(session.conversation.turns) if path[0] == "/" or path[1:2] == ":"]
-    if session.conversation.folder or any(path.startswith(f"{known}/") for path in written):
+    """Where the work was: the folder that the file tells, else the one from which most paths are told that stand with
+    it elsewhere; else `known`, in which a copy of the conversation may lie."""
+    turns = session.conversation.turns
+    whole = {path for _, row in session.events if isinstance(row, Call) for path in _ABSOLUTE.findall(_names(row))}
+    if session.conversation.folder or any(path.startswith(f"{known}/") for path in whole):
         return known
-    if not written:
-        return f"{known} (where the file lies; the session itself names none)" if known else ""
-    with suppress(ValueError):  # on several drives
-        return posixpath.commonpath([posixpath.dirname(path) for path in written])
-    return ""
+    told = {path for turn in turns if turn.role == "assistant" for path in _RELATIVE.findall(turn.text)}
+    told |= {_names(row).removeprefix("./") for _, row in session.events if isinstance(row, Edit | FileRead)}
+    roots: Counter[str] = Counter()
+    for path in whole:
+        places = [at for at, letter in enumerate(path) if letter == "/"]
+        roots.update(path[:at] for at in places[1:-1] if path[at + 1 :] in told)
+    if roots:
+        return min(roots, key=lambda root: (-roots[root], len(root)))
+    return f"{known} (where the file lies)" if known and not whole else ""
+
+
+def _names(row: Call) -> str:
+    """What a call names, with `/` between."""
+    return (getattr(row, "path", "") or call_words(row)).replace("\\", "/")
 
 
 def requests(session: Session) -> list[tuple[int, str]]:
@@ -223,8 +241,10 @@ def requests(session: Session) -> list[tuple[int, str]]:
     that it answers, or the plan that it leads to; of one that was typed again the last."""
     rows: list[tuple[int, str]] = []
     question = offered = ""
+    acted = False
     for at, turn in enumerate(session.conversation.turns):
         text = turn.text.strip()
+        acted = acted or any(isinstance(row, Command | Delegation | Edit | OtherCall) for row in turn.events)
         if turn.role == "assistant" and not turn.agent and text:
             last, offered = text.splitlines()[-1], text
             question = last if last.rstrip(" *_)`").endswith(("?", "？")) else ""
@@ -234,7 +254,10 @@ def requests(session: Session) -> list[tuple[int, str]]:
             before = rows[-1][1] if rows else ""
             if len(before) >= MIN_AGAIN and text.startswith(before[: int(ALIKE * len(before))]):
                 rows.pop()  # typed once more
-            answers = question and len(text) < SHORT_REQUEST
+            elif before and question and len(before.partition(" (asked: “")[0]) < MIN_AGAIN and not acted:
+                rows.pop()  # a few words that led to a question and to nothing else
+            acted = False
+            answers = rows and question and len(text) < SHORT_REQUEST
             if chosen := _chosen(text, offered):
                 text = chosen
             elif answers:
@@ -302,11 +325,9 @@ def _exchanges(session: Session, most: int) -> Iterator[str]:
     yield from (f"- the assistant answered: “{_cut(came, most)}”" for _, _, came in first if came)
     if len(later) > MAX_LATER:
         yield f"- ({len(later) - MAX_LATER} requests between are left out)"
-    for number, (at, text, came) in enumerate(later[-MAX_LATER:], start=len(later[-MAX_LATER:]) * -1):
-        new = number >= -NEWEST
-        yield f"- then asked (turn {at + 1}): {_cut(_line(text), int(max(SHORTEST, most * 0.6)) if new else SHORTEST)}"
-        if came and new:
-            yield f"  - the assistant answered: “{_cut(came, most)}”"
+    for at, text, came in later[-MAX_LATER:]:
+        answered = f"; the assistant answered: “{_cut(came, most)}”" if came else ""
+        yield f"- then asked (turn {at + 1}): {_cut(_line(text), int(max(SHORTEST, most * 0.6)))}{answered}"
     if len(rows) > 1 and (came := rows[-1][2]):
         yield f"- to what was asked last the assistant answered: “{_cut(came, most)}”"
 
@@ -333,7 +354,8 @@ def _cut(text: str, most: int) -> str:
     return f"{text[: at if at > 0 else most]} …"
 
 
-def _state(session: Session) -> Iterator[str]:
+def _state(session: Session, most: int) -> Iterator[str]:
+    """What was committed, and the last words of the assistant, of which `most` characters."""
     made = [row for _, row in session.events if isinstance(row, Commit) and row.succeeded is not False and row.subject]
     if len(made) > MAX_COMMITS:
         yield f"- {len(made)} commits, the first “{_line(made[0].subject)}”; the last {MAX_COMMITS}:"
@@ -343,12 +365,12 @@ def _state(session: Session) -> Iterator[str]:
     if _is_typed_alone(session):
         yield "- only what the user typed is recorded, maybe of several sessions; no answers, nothing that was done"
         return
-    end = read_end(session.conversation.turns)
+    end = session.end
     if end.commit and end.pushed:
         yield f"- {end.commit} was pushed"
     number, text = _last_words(session)
     if number >= 0:
-        said = _quoted(text, CLOSING)
+        said = _quoted(text, most)
         told = "the session ends with the words" if ends_with_words(session) else "last words"
         yield f"- {told} of the assistant (turn {number + 1}){':' if said else ', edits alone'}"
         yield from said
@@ -370,18 +392,20 @@ def _last_words(session: Session) -> tuple[int, str]:
     return -1, ""
 
 
-def _files(session: Session) -> Iterator[str]:
-    inside = f"{session.conversation.folder.rstrip('/')}/" if session.conversation.folder else ""
+def _files(session: Session, folder: str) -> Iterator[str]:
+    inside = f"{plain_path(folder).rstrip('/')}/" if folder else ""
     rows = sorted(
         changed_files(session.conversation.turns).items(), key=lambda one: (one[1].how == NO_CHANGE, -one[1].count)
     )
-    if (
-        not rows
-        and session.events
-        and session.last_change < 0
-        and not any(isinstance(row, OtherCall | Edit) for _, row in session.events)
-    ):
-        yield "- no edit is recorded"
+    wrote = [row for _, row in session.calls if isinstance(row, Edit | OtherCall) and not (row.refused or row.failed)]
+    if not rows and session.events and session.last_change < 0 and not wrote:
+        read = [
+            plain_path(row.path).removeprefix(inside)
+            for _, row in session.calls
+            if isinstance(row, FileRead) and row.path
+        ]
+        shown = ", ".join(f"`{path}`" for path in list(dict.fromkeys(read))[-MAX_OPEN:])
+        yield f"- no edit is recorded{f'; looked at last: {shown}' if read else ''}"
     for path, row in rows[:MAX_FILES]:
         times = f", {row.count} edits" if row.count > 1 else ""
         yield f"- `{path.removeprefix(inside)}`{f' ({row.how})' if row.how else ''}{times}"
@@ -397,7 +421,7 @@ def _said(found: Iterable[Found], most: int) -> list[str]:
 
 def _open(session: Session) -> list[str]:
     rules = (find_unfinished, find_plan_left, find_left)
-    end = read_end(session.conversation.turns)
+    end = session.end
     found = [one for rule in rules for one in rule(session)]
     rows = _ended(session)
     rows += _said((one for one in found if not one.fields.get("statement", "").startswith("Commit `")), MAX_OPEN)
@@ -422,8 +446,6 @@ def _open(session: Session) -> list[str]:
         rows.append(f"- {end.pull} is not known to be merged")
     if end.commit and not end.pushed:
         rows.append(f"- {end.commit} is not known to be pushed")
-    if not rows and session.events:
-        rows.append("- no event leaves anything open; what the last words of the assistant leave, stands there")
     return [row for at, row in enumerate(rows) if not any(_says(other, row) for other in rows[:at])]
 
 
@@ -435,7 +457,7 @@ def _says(other: str, row: str) -> bool:
 
 def _ended(session: Session) -> list[str]:
     """How the session ended, where it did not end with the words of the assistant."""
-    asked, end = requests(session), read_end(session.conversation.turns)
+    asked, end = requests(session), session.end
     said = max((row.number for row in session.closings), default=-1)
     if end.broken:
         rows = [f"- the session did not end by itself: {end.broken}"]
@@ -443,7 +465,11 @@ def _ended(session: Session) -> list[str]:
         return []
     elif asked and asked[-1][0] > max(said, *(at for at, row in session.events if isinstance(row, Call)), -1):
         words = _cut(_line(asked[-1][1].partition(" (asked: “")[0]), LATER_REQUEST)
-        return [f"- the last request was not answered: “{words}”"] * (not _APPROVES.fullmatch(words))
+        turns = session.conversation.turns[asked[-1][0] + 1 :]
+        errors = [line for turn in turns if turn.role in ("tool", "system") and (line := error_line(turn.text))]
+        came = f"; what came was: {_cut(errors[-1], LATER_REQUEST)}" if errors else ""
+        told = "the request was not answered" if len(asked) == 1 else f"the last request was not answered: “{words}”"
+        return [f"- {told}{came}"] * (not _APPROVES.fullmatch(words))
     else:
         rows = [f"- the session {why}"] if (why := breaks_off(session)) else []
     at = plan_not_begun(session)
@@ -472,17 +498,22 @@ def _to_do(session: Session) -> list[str]:
 
 
 def _refused(session: Session) -> Iterator[str]:
-    """What the user did not let the assistant do, and not later either; of several files in a turn one line."""
-    rows: dict[tuple[int, str], list[str]] = {}
+    """What the user did not let the assistant do, and not later either; of several of a kind one line."""
+    rows: dict[str, tuple[list[str], list[int]]] = {}
     made = {row.path: at for at, row in session.edits}
     for at, row in session.events:
         if not isinstance(row, Call) or not row.refused or (isinstance(row, Edit) and made.get(row.path, -1) > at):
             continue
-        kind = "an edit of " if isinstance(row, Edit) else "to show " if isinstance(row, FileRead) else ""
-        what = getattr(row, "path", "") or _cut(_line(call_words(row)), SHORTEST) or row.tool
-        rows.setdefault((at, kind), []).append(f"`{what}`")
-    for (at, kind), what in list(rows.items())[-MAX_FAILED:]:
-        yield f"- the user refused {kind}{', '.join(dict.fromkeys(what))} (turn {at + 1})"
+        kind = "an edit" if isinstance(row, Edit) else "to show" if isinstance(row, FileRead) else ""
+        what = getattr(row, "path", "") or _cut(_line(call_words(row)), SHORTEST)
+        named, turns = rows.setdefault(kind, ([], []))
+        named += [f"`{what or row.tool}`"] * (not kind or what != "")
+        turns.append(at + 1)
+    for kind, (named, turns) in rows.items():
+        shown = ", ".join(list(dict.fromkeys(named))[-MAX_FAILED:])
+        refused = " ".join(filter(None, (kind, "of" if kind == "an edit" and shown else "", shown)))
+        times = f"{len(turns)} times, turns {turns[0]} to {turns[-1]}" if len(turns) > 1 else f"turn {turns[0]}"
+        yield f"- the user refused {refused} ({times})"
 
 
 def _last_runs(session: Session) -> list[tuple[int, str, Command]]:
@@ -565,6 +596,9 @@ def _verify(session: Session) -> Iterator[str]:
         ended = "passed" if row.failed is False and not re.search(r"[|;]", row.words) else "no error shown"
         ended = f"failed: {_line(why)[:LATER_REQUEST]}" if why else ended if row.answered else "no result recorded"
         yield f"- `{line}` (turn {at + 1}: {ended}{'; files were written since' if at < changed else ''})"
+    linted = [(at, row) for at, row in session.calls if isinstance(row, OtherCall) and _LINTS.search(row.tool)][-1:]
+    for at, call in linted:
+        yield f"- `{call.tool}` (turn {at + 1}: {error_line(call.output)[:LATER_REQUEST] or 'no error shown'})"
     said = [
         f"- the assistant said (turn {row.number + 1}): “{_line(text.lstrip('-* '))}”"
         for row in session.closings[-3 if not runs else -1 :]
@@ -572,5 +606,5 @@ def _verify(session: Session) -> Iterator[str]:
         if (seen := _CHECKED.search(text)) and len(text) <= LATER_REQUEST and not _WISHED.search(text[: seen.start()])
     ]
     yield from said[-MAX_CHECKS:] if len(runs) < 2 else ()
-    if not runs and not said and session.last_change >= 0:
+    if not (runs or said or linted) and session.last_change >= 0:
         yield "- no check is recorded in the session"
