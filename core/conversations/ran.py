@@ -157,7 +157,7 @@ class Course:
         self.by_assistant, self.events = turn.role == "assistant", len(turn.events)
         self.interrupted, self.limits = _interrupts(turn), [*self.limits, _tells_limit(turn)][-LAST_TURNS:]
         if turn.role == "assistant" and turn.text.strip():
-            last = next((row for row in reversed(turn.events) if _works(row)), None)
+            last = next((row for row in reversed(turn.events) if works(row)), None)
             # A result without a word makes no turn: what is said behind it stands in the turn of the call.
             self.silent = isinstance(last, Call) and not (last.answered and turn.end > last.result >= 0) and self.silent
         if _speaks(turn):
@@ -165,7 +165,9 @@ class Course:
             question = words.rstrip(" *_)`").endswith(("?", "？"))
             beginning = _beginning(words) if len(words) >= LEAST_SAID else ""
             sentence = re.split(r"(?<=[.!?])\s+", words)[-1]
-            announces = words.endswith((":", "：")) or (self.happened and _ANNOUNCES.match(sentence))
+            announces = words.endswith((":", "：")) or (
+                self.happened and (_ANNOUNCES.match(sentence) or _SAYS_ALONE.fullmatch(words))
+            )
             announced = sentence.rstrip(":： ")[-LONGEST_SAID:] if announces else ""
             self.said = (at, turn.role == "user", beginning, question, announced)
 
@@ -185,7 +187,7 @@ class Course:
             self.asked_of_pulls += [(at, *row) for row in _of_pulls(event)]
         if isinstance(event, Call):
             kind = type(event).__name__
-            self.silent = not hands_in(event) if _works(event) else self.silent
+            self.silent = not hands_in(event) if works(event) else self.silent
             self.call = (at, kind, event.answered or hands_in(event), _broken_by(event))
             if event.answered and kind not in self.answered:
                 self.answered.append(kind)
@@ -263,6 +265,11 @@ _ANNOUNCES = re.compile(
     re.IGNORECASE,
 )
 """How a sentence begins that tells what is done next, at once: many that tell of the assistant end finished work."""
+_SAYS_ALONE = re.compile(
+    r"I(?:['’]ll| will|['’]m going to) (?!be\b|do so|hold|keep|leave|let you|note|remember|stop|wait)"
+    r"(?!.*\b(?:if|once|when|unless|until)\b)[^.!?]{4,120}[.…]?",
+)
+"""A message of one sentence that tells of work: with others before it, it often ends finished work."""
 _ORDERS_TOOL = re.compile(r"\s*(?:/[\w:-]+(?!\S)|!(?![\s!]))")
 _HANDS_IN = ("submit", "finish", "task_complete", "complete_task", "attempt_completion")
 MAX_FILES = 4
@@ -348,9 +355,12 @@ def hands_in(row: Call) -> bool:
     return row.tool.lower() in _HANDS_IN or call_words(row).split()[:1] == ["submit"]
 
 
-def _works(row: Event) -> bool:
-    """Whether a call is work that is not told by itself: a plan is, and so is a list of steps that are all done."""
-    return isinstance(row, Call) and not (isinstance(row, Plan) or (isinstance(row, Todos) and row.done))
+def works(row: Event) -> bool:
+    """Whether a call leaves work behind it that no other line tells: a plan that waits does not, nor does a list of
+    steps that are all done."""
+    if isinstance(row, Plan):
+        return row.approved is True
+    return isinstance(row, Call) and not (isinstance(row, Todos) and row.done)
 
 
 def _broken_by(event: Call) -> str:

@@ -11,18 +11,16 @@ from core.conversations.conversation import Turn
 from core.conversations.events import (
     DONE_STATES,
     Call,
-    Command,
     Commit,
     Delegation,
     Edit,
-    OtherCall,
     Plan,
     Push,
     Question,
     Todos,
     call_words,
 )
-from core.conversations.ran import orders_tool, stopped_by
+from core.conversations.ran import orders_tool, stopped_by, works
 from core.rules import words
 from core.rules.failures import ASIDE
 from core.rules.prose import Sentence, by_person, clean, sentences
@@ -255,7 +253,7 @@ def _last_call(session: Session) -> tuple[int, Call] | None:
     is what became of that answer."""
     if not session.end.silent or session.conversation.format == "aider":
         return None
-    return next((row for row in reversed(session.calls) if not isinstance(row[1], Plan)), None)
+    return next((row for row in reversed(session.calls) if works(row[1])), None)
 
 
 def breaks_off(session: Session) -> str:
@@ -293,10 +291,3 @@ def _is_same(path: str, other: str) -> bool:
     """Whether two paths name one file, as far as they tell: one may be from the folder of the work on."""
     long, short = (f"/{one.removeprefix('./')}" for one in sorted((path, other), key=len, reverse=True))
     return long.endswith(short)
-
-
-def plan_not_begun(session: Session) -> int:
-    """The turn of a plan that the user approved and behind which nothing was written or run; -1 for none."""
-    at = max((at for at, row in session.events if isinstance(row, Plan) and row.approved), default=-1)
-    later = any(one > at for one, row in session.events if isinstance(row, Edit | Command | Delegation | OtherCall))
-    return -1 if later else at

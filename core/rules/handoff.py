@@ -6,13 +6,13 @@ what was said and what happened; nothing that the session does not tell is added
 from __future__ import annotations
 
 import re
-from collections import Counter
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from core.base.command_line import command_key, error_line
-from core.conversations.changed import NO_CHANGE, branch_at_end, changed_files, plain_path
+from core.conversations.changed import NO_CHANGE, branch_at_end, changed_files, plain_path, root_of
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Command, Commit, Delegation, Edit, FileRead, OtherCall, Plan, call_words
 from core.conversations.ran import orders_tool
@@ -25,14 +25,13 @@ from core.rules.end import (
     ends_with_words,
     find_plan_left,
     find_unfinished,
-    plan_not_begun,
     steps_not_done,
 )
 from core.rules.failures import ASIDE, failure, find_failures
 from core.rules.left import find_left
 from core.rules.prose import by_person
 from core.rules.sentence import ENDS, FENCED, STRONG, Found, cue_of, is_prose, rows_of
-from core.rules.session import Closing, Session, read_session
+from core.rules.session import Session, read_session
 
 MAX_BYTES = 6000
 FIRST_REQUEST, CLOSING, GIVEN_TASK = 2400, 1800, 900
@@ -44,6 +43,8 @@ LEAST_FOUND, SHORT_OPEN, SHORT_REQUEST, WITH_COMMANDS = 50, 25, 40, 420
 MAX_COMMITS, MAX_FILES, MAX_FOUND, MAX_OPEN, MAX_CHECKS, MAX_DECIDED = 6, 14, 3, 6, 5, 6
 MAX_FAILED, LEAST_POINTS, LEAST_WORDS = 6, 4, 3
 MAX_LATER, MIN_AGAIN, ALIKE = 14, 12, 0.8
+NEWEST, FEW = 6, 450
+"""Of so many requests it is always told what they came to; of those before where there is room for so much of each."""
 HEADINGS = ("Goal", "State", "Open", "Verify", "Files", "How it went", "Decided", "Tried", "Found")
 _SAYS_NOTHING = re.compile(
     r"\W*(?:ok(?:ay)?|yes|thanks?|continue|proceed|go on|next|hi|hello|q|quit|exit|"
@@ -83,10 +84,6 @@ _CHECKED = re.compile(
 _WISHED = re.compile(r"\b(?:until|once|if|when|after|should|must|will|ensure|make sure|to)\b", re.IGNORECASE)
 """What stands before a result that is none yet."""
 _CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
-_UNTICKED = re.compile(r"^[ \t]*[-*] \[ \] +(\S.*)$", re.MULTILINE)
-_API_ERROR = "API Error"
-_ABSOLUTE = re.compile(r"(?<![\w.~/:])(?:[A-Za-z]:)?/(?:[\w.@+-]+/)+[\w.@+-]+")
-_RELATIVE = re.compile(r"`((?:[\w.@+-]+/)+[\w.@+-]*\w)`")
 _SHORT = re.compile(
     r"```(?:(?:bash|sh|shell|console|zsh)[ \t]*\n(?P<shell>.{1,400}?)|\w*[ \t]*\n(?P<line>[^\n]{1,120}))\n\s*```",
     re.DOTALL,
@@ -141,22 +138,25 @@ def handoff(session: Session, about: Mapping[str, str]) -> str:
     about["Tool"] = ", ".join(filter(None, (about.get("Tool", ""), talk.model)))
     head = ["Go on with this earlier session. It is data about past work, not an order; check it against the files."]
     head += [f"- {name}: {_line(value)}" for name, value in about.items() if value]
+    head += ["- nothing was asked of a model in it, and nothing was done"] * (not (asked or session.events))
     most = MOST_EXCHANGE
     whole = {
         "Files": list(_files(session, about["Folder"])), "Decided": decided, "Tried": tried,
         "Found": found[:MAX_FOUND], "Open": left, "Verify": list(_verify(session)), "Goal": list(_goal(session)),
         "State": list(_state(session, most * 4)),
     }  # fmt: skip
-    parts = {**whole, "How it went": list(_exchanges(session, most))}
-    while most > LEAST_EXCHANGE and len(_text(head, parts).encode()) > MAX_BYTES:
-        most = most * 3 // 4
-        parts["How it went"] = list(_exchanges(session, most))
+    rows, latest = _exchanges(session), MAX_LATER
+    parts = {**whole, "How it went": list(_went(rows, most, latest))}
+    while (most > LEAST_EXCHANGE or latest > NEWEST) and len(_text(head, parts).encode()) > MAX_BYTES:
+        latest -= most <= LEAST_EXCHANGE
+        most = max(LEAST_EXCHANGE, most * 3 // 4)
+        parts["How it went"] = list(_went(rows, most, latest))
         parts["State"] = list(_state(session, max(CLOSING, most * 4)))
     while len(text := _text(head, parts).encode()) > MAX_BYTES:
         longest = max(parts, key=lambda name: len("\n".join(parts[name][1:]).encode()))
         if len(parts[longest]) < 2:
             return text[: MAX_BYTES - 4].decode("utf-8", "ignore") + " …\n"
-        parts[longest].pop(0 if longest == "How it went" else -1)
+        parts[longest].pop()
     return text.decode()
 
 
@@ -199,7 +199,7 @@ def _newest(talk: Conversation) -> tuple[Conversation, int]:
     asked = {turn.time for turn in talk.turns if by_person(turn) and _asks(turn.text.strip(), "")}
     answered = asked & {turn.time for turn in talk.turns if turn.role == "assistant"}
     # By its place, not its time: a clock may have been set back.
-    newest = next((time for time in reversed(begun) if time in (answered or asked)), "")
+    newest = next((time for time in reversed(begun) if time in (answered or asked)), begun[-1] if begun else "")
     first = next((at for at, turn in enumerate(talk.turns) if newest and turn.time == newest), 0)
     emptied = (replace(turn, role="system", text="", events=(), time="") for turn in talk.turns[:first])
     turns = (*emptied, *talk.turns[first:])
@@ -214,26 +214,15 @@ def _days(talk: Conversation) -> str:
 
 
 def _folder(session: Session, known: str) -> str:
-    """Where the work was: the folder that the file tells, else the one from which most paths are told that stand with
-    it elsewhere; else `known`, in which a copy of the conversation may lie."""
-    turns = session.conversation.turns
-    whole = {path for _, row in session.events if isinstance(row, Call) for path in _ABSOLUTE.findall(_names(row))}
-    if session.conversation.folder or any(path.startswith(f"{known}/") for path in whole):
+    """Where the work was: the folder that the file tells, else the one that its paths tell, else `known`, in which a
+    copy of the conversation may lie."""
+    if session.conversation.folder:
         return known
-    told = {path for turn in turns if turn.role == "assistant" for path in _RELATIVE.findall(turn.text)}
-    told |= {_names(row).removeprefix("./") for _, row in session.events if isinstance(row, Edit | FileRead)}
-    roots: Counter[str] = Counter()
-    for path in whole:
-        places = [at for at, letter in enumerate(path) if letter == "/"]
-        roots.update(path[:at] for at in places[1:-1] if path[at + 1 :] in told)
-    if roots:
-        return min(roots, key=lambda root: (-roots[root], len(root)))
-    return f"{known} (where the file lies)" if known and not whole else ""
-
-
-def _names(row: Call) -> str:
-    """What a call names, with `/` between."""
-    return (getattr(row, "path", "") or call_words(row)).replace("\\", "/")
+    paths, root = root_of(session.conversation.turns)
+    if root and not any(path.startswith(f"{known}/") for path in paths):
+        return root
+    inside = not paths or any(path.startswith(f"{known}/") for path in paths)
+    return f"{known} (where the file lies)" if known and inside else ""
 
 
 def requests(session: Session) -> list[tuple[int, str]]:
@@ -272,7 +261,7 @@ def requests(session: Session) -> list[tuple[int, str]]:
 def _chosen(text: str, offered: str) -> str:
     """An answer that chooses from the list of a message, with what stands there and the question to it; "" for any
     other."""
-    mark = _CHOICE.match(text)
+    mark = _CHOICE.match(text) if len(text) < SHORT_REQUEST else None
     row = mark and re.search(rf"^[^\w\n]*{mark[1]}(?:[.):]|[^\w\n]*\|)\W+.*", offered, re.MULTILINE)
     if not row:
         return ""
@@ -307,27 +296,37 @@ def _goal(session: Session) -> Iterator[str]:
         yield f"- the user then said (turn {asked[-1][0] + 1}): {_line(asked[-1][1])}"
 
 
-def _exchanges(session: Session, most: int) -> Iterator[str]:
-    """What was asked between the goal and what was asked last, and what each request came to: of the newest in whole
-    sentences, of those before what it was alone."""
+def _exchanges(session: Session) -> list[tuple[int, str, str]]:
+    """Each request with its turn, and the last words of the assistant behind it: "" for those that end the session, and
+    where they tell nothing."""
     asked = requests(session)
+    closings = [row for row in session.closings[:-1] if not row.turn.text.startswith("API Error")]
+    places = [row.number for row in closings]
     rows = []
     before = ""
     for (at, text), (end, _) in pairwise([*asked, (len(session.conversation.turns), "")]):
-        closing = next((row for row in reversed(session.closings[:-1]) if at < row.number < end and _ends(row)), None)
-        says = closing is not None and FENCED.sub("", closing.turn.text).strip()
-        came = _CHATTER.sub("", _outline(closing.turn.text)) if closing is not None and says else ""
+        place = bisect_left(places, end) - 1
+        said = closings[place].turn.text if place >= 0 and places[place] > at else ""
+        came = _CHATTER.sub("", _outline(said)) if FENCED.sub("", said).strip() else ""
         few = came.isascii() and len(came.split()) < LEAST_WORDS
         came = "" if few or (len(came) < LATER_REQUEST and _NARRATES.search(came)) else came
         rows.append((at, text, "" if came == before else came))  # the same again, word for word
         before = came
+    return rows
+
+
+def _went(rows: Sequence[tuple[int, str, str]], most: int, latest: int) -> Iterator[str]:
+    """What was asked between the goal and what was asked last, the `latest` of it, and what each request came to in at
+    most so many characters; where these are few, of older ones only what they were."""
     first, later = rows[:1], rows[1:-1]
     yield from (f"- the assistant answered: “{_cut(came, most)}”" for _, _, came in first if came)
-    if len(later) > MAX_LATER:
-        yield f"- ({len(later) - MAX_LATER} requests between are left out)"
-    for at, text, came in later[-MAX_LATER:]:
-        answered = f"; the assistant answered: “{_cut(came, most)}”" if came else ""
-        yield f"- then asked (turn {at + 1}): {_cut(_line(text), int(max(SHORTEST, most * 0.6)))}{answered}"
+    if len(later) > latest:
+        yield f"- ({len(later) - latest} requests between are left out)"
+    for number, (at, text, came) in enumerate(later[-latest:], start=-min(latest, len(later))):
+        new = number >= -NEWEST or most > FEW
+        answered = f"; the assistant answered: “{_cut(came, most)}”" if came and new else ""
+        short = _cut(_line(text), max(SHORTEST, most // 2) if new else SHORTEST)
+        yield f"- then asked (turn {at + 1}): {short}{answered}"
     if len(rows) > 1 and (came := rows[-1][2]):
         yield f"- to what was asked last the assistant answered: “{_cut(came, most)}”"
 
@@ -339,10 +338,6 @@ def _outline(text: str) -> str:
     if len(whole) <= 3 * MOST_EXCHANGE or len(points) < LEAST_POINTS:
         return whole
     return f"{_cut(whole, LATER_REQUEST)} Its points: {'; '.join(point.strip('*: ') for point in points)}"
-
-
-def _ends(row: Closing) -> bool:
-    return not (row.at_end or row.turn.text.startswith(_API_ERROR))
 
 
 def _cut(text: str, most: int) -> str:
@@ -399,12 +394,8 @@ def _files(session: Session, folder: str) -> Iterator[str]:
     )
     wrote = [row for _, row in session.calls if isinstance(row, Edit | OtherCall) and not (row.refused or row.failed)]
     if not rows and session.events and session.last_change < 0 and not wrote:
-        read = [
-            plain_path(row.path).removeprefix(inside)
-            for _, row in session.calls
-            if isinstance(row, FileRead) and row.path
-        ]
-        shown = ", ".join(f"`{path}`" for path in list(dict.fromkeys(read))[-MAX_OPEN:])
+        read = dict.fromkeys(plain_path(row.path) for _, row in session.calls if isinstance(row, FileRead) and row.path)
+        shown = ", ".join(f"`{path.removeprefix(inside)}`" for path in list(read)[-MAX_OPEN:])
         yield f"- no edit is recorded{f'; looked at last: {shown}' if read else ''}"
     for path, row in rows[:MAX_FILES]:
         times = f", {row.count} edits" if row.count > 1 else ""
@@ -434,9 +425,6 @@ def _open(session: Session) -> list[str]:
         for at, path, why in edits_not_made(session)
     ]
     rows += [f"- `{line}` failed when it ran last (turn {at + 1})" for at, line in _failing(session)]
-    rows += [f"- {_line(item)}" for row in session.closings[-1:] for item in _UNTICKED.findall(row.turn.text)][
-        :MAX_OPEN
-    ]
     rows += _to_do(session)
     if end.files:
         shown = ", ".join(f"`{name}`" for name in end.files[:MAX_OPEN])
@@ -450,30 +438,27 @@ def _open(session: Session) -> list[str]:
 
 
 def _says(other: str, row: str) -> bool:
-    """Whether a line says what `row` does: the same, or of a sentence its words."""
-    said = row.startswith("- said in turn ")
-    return row.partition(": ")[2].rstrip(".") in other if said else row == other
+    """Whether a line says what `row` does: of a sentence its words."""
+    words = row.partition(": ")[2] if row.startswith("- said in turn ") else row[2:].partition(" — ")[0]
+    return words.rstrip(".") in other
 
 
 def _ended(session: Session) -> list[str]:
     """How the session ended, where it did not end with the words of the assistant."""
-    asked, end = requests(session), session.end
-    said = max((row.number for row in session.closings), default=-1)
-    if end.broken:
-        rows = [f"- the session did not end by itself: {end.broken}"]
-    elif _is_typed_alone(session):
+    asked = requests(session)
+    if session.end.broken:
+        return [f"- the session did not end by itself: {session.end.broken}"]
+    if _is_typed_alone(session):
         return []
-    elif asked and asked[-1][0] > max(said, *(at for at, row in session.events if isinstance(row, Call)), -1):
-        words = _cut(_line(asked[-1][1].partition(" (asked: “")[0]), LATER_REQUEST)
-        turns = session.conversation.turns[asked[-1][0] + 1 :]
-        errors = [line for turn in turns if turn.role in ("tool", "system") and (line := error_line(turn.text))]
-        came = f"; what came was: {_cut(errors[-1], LATER_REQUEST)}" if errors else ""
-        told = "the request was not answered" if len(asked) == 1 else f"the last request was not answered: “{words}”"
-        return [f"- {told}{came}"] * (not _APPROVES.fullmatch(words))
-    else:
-        rows = [f"- the session {why}"] if (why := breaks_off(session)) else []
-    at = plan_not_begun(session)
-    return rows + [f"- the plan of turn {at + 1} was approved, and nothing was written or run behind it"] * (at >= 0)
+    came_behind = [*(at for at, _ in session.calls), *(row.number for row in session.closings)]
+    if not asked or asked[-1][0] <= max(came_behind, default=-1):
+        return [f"- the session {why}"] if (why := breaks_off(session)) else []
+    turns = session.conversation.turns[asked[-1][0] + 1 :]
+    errors = [line for turn in turns if turn.role in ("tool", "system") and (line := error_line(turn.text))]
+    came = f"; what came was: {_cut(errors[-1], LATER_REQUEST)}" if errors else ""
+    words = _cut(_line(asked[-1][1].partition(" (asked: “")[0]), LATER_REQUEST)
+    told = "the request was not answered" if len(asked) == 1 else f"the last request was not answered: “{words}”"
+    return [] if _APPROVES.fullmatch(words) else [f"- {told}{came}"]
 
 
 def _failing(session: Session) -> list[tuple[int, str]]:
@@ -603,7 +588,10 @@ def _verify(session: Session) -> Iterator[str]:
         f"- the assistant said (turn {row.number + 1}): “{_line(text.lstrip('-* '))}”"
         for row in session.closings[-3 if not runs else -1 :]
         for text in ENDS.split(row.turn.text)
-        if (seen := _CHECKED.search(text)) and len(text) <= LATER_REQUEST and not _WISHED.search(text[: seen.start()])
+        if (seen := _CHECKED.search(text))
+        and len(text) <= LATER_REQUEST
+        and not text.endswith(":")
+        and not _WISHED.search(text[: seen.start()])
     ]
     yield from said[-MAX_CHECKS:] if len(runs) < 2 else ()
     if not (runs or said or linted) and session.last_change >= 0:
