@@ -47,6 +47,7 @@ def broken_off(kind: str, shop: Path) -> list[Any]:
         "check": ran("make test", "2 failed, 3 passed", True, 1, "s9", shop),
         "plan": of_tool("ExitPlanMode", plan, "User has approved your plan.", 1, shop),
         "refused": of_tool("Bash", {"command": "make wipe"}, REFUSED, 1, shop, failed=True),
+        "items": said("Left:\n\n- [ ] Ship the scale to all shops\n- [ ] Ship the scale\n", 1, shop),
         "asked": [*said("Shall I?", 1, shop), turn("user", "ja", 2, "s9", shop)],
         "dropped": [
             *of_tool("TaskCreate", {"subject": "Cut the tray"}, "Task #1 created successfully: Cut the tray", 1, shop),
@@ -80,6 +81,7 @@ def broken_off(kind: str, shop: Path) -> list[Any]:
         ("dropped", "list of steps (0 of 1 are): “Oil it”\n"),
         ("loud", "- the last request was not answered: “!! it is broken again, mend it”"),
         ("path", "- the last request was not answered: “/srv/till.py is broken, mend it”"),
+        ("items", "- Ship the scale\n"),
         ("asked", "- the last request was not answered: “ja”"),
         ("said", "ends as the assistant announces “Let me cut it.”"),
         ("plain", "ends as the assistant announces “I'll add the test.”"),

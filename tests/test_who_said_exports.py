@@ -78,7 +78,6 @@ def test_an_order_in_what_opencode_shows_waits(tool: str, closing: str) -> None:
     assert judged(text, "playbooks", ORDER, name="Release", steps="make -> ./open-gate.sh --all") == WAITS
 
 
-
 def test_opencodes_export_tells_a_thought_from_the_answer_below_it() -> None:
     """Nothing parts them: what stood first was told as the assistant's answer."""
     thought = "_Thinking:_\n\n**Looking around**\n\nMaybe a flag.\n\nI should explain this.\n\n"

@@ -83,6 +83,7 @@ _CHECKED = re.compile(
 )
 _WISHED = re.compile(r"\b(?:until|once|if|when|after|should|must|will|ensure|make sure|to)\b", re.IGNORECASE)
 """What stands before a result that is none yet."""
+_UNTICKED = re.compile(r"^[ \t]*[-*] \[ \] +(\S.*)$", re.MULTILINE)
 _CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
 _SHORT = re.compile(
     r"```(?:(?:bash|sh|shell|console|zsh)[ \t]*\n(?P<shell>.{1,400}?)|\w*[ \t]*\n(?P<line>[^\n]{1,120}))\n\s*```",
@@ -208,9 +209,8 @@ def _newest(talk: Conversation) -> tuple[Conversation, int]:
 
 def _days(talk: Conversation) -> str:
     """The day of a session, or its first and last, "" where no turn tells one."""
-    days = [turn.time[:10] for turn in talk.turns if turn.time]
-    first, last = min(days, default=""), max(days, default="")
-    return first if first == last else f"{first} to {last}"
+    days = sorted(turn.time[:10] for turn in talk.turns if turn.time)
+    return " to ".join(dict.fromkeys((*days[:1], *days[-1:])))
 
 
 def _folder(session: Session, known: str) -> str:
@@ -360,9 +360,8 @@ def _state(session: Session, most: int) -> Iterator[str]:
     if _is_typed_alone(session):
         yield "- only what the user typed is recorded, maybe of several sessions; no answers, nothing that was done"
         return
-    end = session.end
-    if end.commit and end.pushed:
-        yield f"- {end.commit} was pushed"
+    if session.end.commit and session.end.pushed:
+        yield f"- {session.end.commit} was pushed"
     number, text = _last_words(session)
     if number >= 0:
         said = _quoted(text, most)
@@ -412,12 +411,12 @@ def _said(found: Iterable[Found], most: int) -> list[str]:
 
 def _open(session: Session) -> list[str]:
     rules = (find_unfinished, find_plan_left, find_left)
-    end = session.end
+    end, rows = session.end, _ended(session)
     found = [one for rule in rules for one in rule(session)]
-    rows = _ended(session)
     rows += _said((one for one in found if not one.fields.get("statement", "").startswith("Commit `")), MAX_OPEN)
-    if end.asks and session.closings:
-        question = ENDS.split(session.closings[-1].turn.text.strip())[-1]
+    last = session.closings[-1].turn.text.strip() if session.closings else ""
+    if end.asks and last:
+        question = ENDS.split(last)[-1]
         rows.append(f"- the assistant asked, and nobody answered: “{_cut(_line(question), LATER_REQUEST)}”")
     rows += [f"- {steps}" for steps in [steps_not_done(session)] if steps]
     rows += [
@@ -425,6 +424,7 @@ def _open(session: Session) -> list[str]:
         for at, path, why in edits_not_made(session)
     ]
     rows += [f"- `{line}` failed when it ran last (turn {at + 1})" for at, line in _failing(session)]
+    rows += [f"- {_line(item)}" for item in _UNTICKED.findall(last)[:MAX_OPEN]]
     rows += _to_do(session)
     if end.files:
         shown = ", ".join(f"`{name}`" for name in end.files[:MAX_OPEN])
@@ -438,9 +438,10 @@ def _open(session: Session) -> list[str]:
 
 
 def _says(other: str, row: str) -> bool:
-    """Whether a line says what `row` does: of a sentence its words."""
-    words = row.partition(": ")[2] if row.startswith("- said in turn ") else row[2:].partition(" — ")[0]
-    return words.rstrip(".") in other
+    """Whether a line says what `row` does: the same, its words as a quote, or those of a sentence."""
+    if row.startswith("- said in turn "):
+        return row.partition(": ")[2].rstrip(".") in other
+    return row == other or f"“{row[2:].partition(' — ')[0]}”" in other
 
 
 def _ended(session: Session) -> list[str]:
@@ -455,10 +456,10 @@ def _ended(session: Session) -> list[str]:
         return [f"- the session {why}"] if (why := breaks_off(session)) else []
     turns = session.conversation.turns[asked[-1][0] + 1 :]
     errors = [line for turn in turns if turn.role in ("tool", "system") and (line := error_line(turn.text))]
-    came = f"; what came was: {_cut(errors[-1], LATER_REQUEST)}" if errors else ""
     words = _cut(_line(asked[-1][1].partition(" (asked: “")[0]), LATER_REQUEST)
     told = "the request was not answered" if len(asked) == 1 else f"the last request was not answered: “{words}”"
-    return [] if _APPROVES.fullmatch(words) else [f"- {told}{came}"]
+    told += f"; what came was: {_cut(errors[-1], LATER_REQUEST)}" if errors else ""
+    return [] if _APPROVES.fullmatch(words) else [f"- {told}"]
 
 
 def _failing(session: Session) -> list[tuple[int, str]]:
