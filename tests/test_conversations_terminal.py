@@ -265,7 +265,7 @@ def test_a_patch_that_was_refused_in_codex_is_no_change(tmp_path: Path, output: 
     )
     (tmp_path / "rollout-1.jsonl").write_bytes(lines(*rows))
     code, out, _ = call_program("--home", str(tmp_path / "home"), "handoff", str(tmp_path / "rollout-1.jsonl"))
-    assert code == 0 and "Round the sums" in out and "## Files" not in out
+    assert code == 0 and "Round the sums" in out and "## Files\n- no edit is recorded\n" in out
     assert "the user refused an edit of `src/till.py`" in out
     assert "the person refused it" in transcript(
         _ran({"type": "custom_tool_call", "name": "apply_patch", "input": patch}, output)

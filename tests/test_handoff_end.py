@@ -47,6 +47,7 @@ def broken_off(kind: str, shop: Path) -> list[Any]:
         "check": ran("make test", "2 failed, 3 passed", True, 1, "s9", shop),
         "plan": of_tool("ExitPlanMode", plan, "User has approved your plan.", 1, shop),
         "refused": of_tool("Bash", {"command": "make wipe"}, REFUSED, 1, shop, failed=True),
+        "items": said("Left:\n\n- [ ] Ship the scale to all shops\n- [ ] Ship the scale\n", 1, shop),
         "asked": [*said("Shall I?", 1, shop), turn("user", "ja", 2, "s9", shop)],
         "dropped": [
             *of_tool("TaskCreate", {"subject": "Cut the tray"}, "Task #1 created successfully: Cut the tray", 1, shop),
@@ -55,11 +56,11 @@ def broken_off(kind: str, shop: Path) -> list[Any]:
         ],
         "loud": [*said("It is mended.", 1, shop), turn("user", "!! it is broken again, mend it", 2, "s9", shop)],
         "path": [*said("It is mended.", 1, shop), turn("user", "/srv/till.py is broken, mend it", 2, "s9", shop)],
-        "items": said("Left:\n\n- [ ] Ship the scale to all shops\n- [ ] Ship the scale\n", 1, shop),
         "said": [
             *edited(shop / "b.py", "a", "b", 1, "s9", shop),
             *said("The tray is too wide. Let me cut it.", 3, shop),
         ],
+        "plain": [*edited(shop / "b.py", "a", "b", 1, "s9", shop), *said("I'll add the test.", 3, shop)],
         "numbers": [
             *of_tool("TaskCreate", {"subject": "Cut the tray"}, "Task #1 created successfully: Cut the tray", 1, shop),
             *of_tool("TaskCreate", {"subject": "Oil it"}, "Task #2 created successfully: Oil it", 3, shop),
@@ -75,7 +76,7 @@ def broken_off(kind: str, shop: Path) -> list[Any]:
         ("steps", "list of steps (1 of 3 are): “Mend the scale” (in_progress); “Write the notes”\n"),
         ("edit", "scale.py` failed (turn 2) and was not made later: String to replace not found\n"),
         ("check", "- `make test` failed when it ran last (turn 2)"),
-        ("plan", "- the plan of turn 2 was approved, and nothing was written or run behind it"),
+        ("plan", "breaks off at work: behind `ExitPlanMode` (turn 2) the assistant said nothing more"),
         ("refused", "- the user refused `make wipe` (turn 2)"),
         ("dropped", "list of steps (0 of 1 are): “Oil it”\n"),
         ("loud", "- the last request was not answered: “!! it is broken again, mend it”"),
@@ -83,6 +84,7 @@ def broken_off(kind: str, shop: Path) -> list[Any]:
         ("items", "- Ship the scale\n"),
         ("asked", "- the last request was not answered: “ja”"),
         ("said", "ends as the assistant announces “Let me cut it.”"),
+        ("plain", "ends as the assistant announces “I'll add the test.”"),
         ("numbers", "list of steps (1 of 2 are): “Oil it”\n"),
     ],
 )
@@ -121,7 +123,7 @@ def done(kind: str, shop: Path) -> list[Any]:
 @pytest.mark.parametrize(
     ("kind", "untrue"),
     [
-        ("plan of a helper", "nothing was written or run"),
+        ("plan of a helper", "breaks off"),
         ("edit of a helper", "was not made later"),
         ("edit by another path", "was not made later"),
         ("question", "breaks off"),
@@ -144,6 +146,7 @@ def test_a_hand_off_calls_nothing_undone_that_is_done(shop: Path, kind: str, unt
         "Let's merge once the checks are green.",
         "Running the tests needs a daemon on your machine.",
         "Let me explain it if that helps.",
+        "I'll add the test.",
     ],
 )
 def test_words_that_end_a_session_announce_no_work(shop: Path, words: str) -> None:

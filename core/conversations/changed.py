@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from core.conversations.conversation import Turn
-from core.conversations.events import Command, Edit
+from core.conversations.events import Call, Command, Edit, call_words
 
 DELETED, NO_CHANGE, MOVED = "deleted", "changed and taken back", "moved to "
 _DELETED = re.compile(r"^\*\*\* Delete File: (.+)$", re.MULTILINE)
@@ -17,6 +18,8 @@ _REPLACED = re.compile(
 )
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\(?:.|\Z))*(?:\"|\Z)|'[^']*(?:'|\Z)", re.DOTALL)
 _MARK_OF_TEXT = re.compile(r"-?\s*['\"]?\w+['\"]?")
+_WHOLE = re.compile(r"(?<![\w.~/:])(?:[A-Za-z]:)?/(?:[\w.@+-]+/)+[\w.@+-]+")
+_RELATIVE = re.compile(r"`((?:[\w.@+-]+/)+[\w.@+-]*\w)`")
 _PART = re.compile(r"&&|\|\||[;|\n]")
 MAX_COMMAND = 8000
 """So many characters of a command line are looked at."""
@@ -74,7 +77,7 @@ def command_parts(words: str) -> list[str]:
 def _edited(rows: dict[str, Changed], at: int, turn: Turn, event: Edit) -> None:
     swap, deleted = _swap(turn.text), _DELETED.findall(turn.text)
     for path in event.path.split(", "):
-        row = rows.setdefault(_plain(path), Changed())
+        row = rows.setdefault(plain_path(path), Changed())
         row.count, row.last = row.count + 1, at
         old, new = map(_hash, swap) if swap is not None else ("", "")
         if swap is not None and f"{new} {old}" in row.stand:
@@ -103,14 +106,32 @@ def _ran(rows: dict[str, Changed], at: int, line: str) -> None:
 
 def _named(rows: dict[str, Changed], word: str) -> Iterator[str]:
     """The file of `rows` that a word of a command line names, from whichever folder; none where two may be meant."""
-    word = _plain(word).removeprefix("./").rstrip("/")
+    word = plain_path(word).removeprefix("./").rstrip("/")
     found = [name for name in rows if word and name.endswith(f"/{word}")]
     yield from [word] if word in rows else found if len(found) == 1 else []
 
 
-def _plain(path: str) -> str:
+def plain_path(path: str) -> str:
     """A path of any system with `/` between; some tools set one before the drive of Windows."""
     return re.sub(r"^/(?=[A-Za-z]:)", "", path.replace("\\", "/"))
+
+
+def root_of(turns: Sequence[Turn]) -> tuple[set[str], str]:
+    """The whole paths that calls named, and the folder from which most of them are told elsewhere, in a call or as the
+    assistant's word; "" where none is."""
+    whole: set[str] = set()
+    told: set[str] = set()
+    for turn in turns:
+        told.update(_RELATIVE.findall(turn.text) if turn.role == "assistant" else ())
+        for event in turn.events:
+            named = plain_path(getattr(event, "path", "") or (call_words(event) if isinstance(event, Call) else ""))
+            told.add(named.removeprefix("./"))
+            whole.update(_WHOLE.findall(named))
+    roots: Counter[str] = Counter()
+    for path in whole:
+        places = [at for at, letter in enumerate(path) if letter == "/"]
+        roots.update(path[:at] for at in places[1:-1] if path[at + 1 :] in told)
+    return whole, min(roots, key=lambda root: (-roots[root], len(root)), default="")
 
 
 def _swap(text: str) -> tuple[str, str] | None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+DONE_STATES = ("completed", "done", "cancelled", "canceled", "complete", "deleted")
 OUTPUT_HEAD, OUTPUT_TAIL = 800, 1200
 """Of what a call gave back so many characters of its beginning and its end stay with the event."""
 
@@ -82,6 +83,11 @@ class Todos(Call):
     """The assistant's list of steps as it stood then: (step, state), the state in the tool's own word."""
 
     items: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def done(self) -> bool:
+        """Whether no step is left."""
+        return all(state.lower() in DONE_STATES for _, state in self.items)
 
 
 @dataclass(frozen=True, kw_only=True)

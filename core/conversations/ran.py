@@ -18,8 +18,10 @@ from core.conversations.events import (
     Commit,
     Edit,
     Event,
+    Plan,
     PullRequest,
     Push,
+    Todos,
     call_words,
 )
 
@@ -75,6 +77,10 @@ class End:
     broken: str = ""
     waits: str = ""
     asks: bool = False
+    open_call: bool = False
+    """Whether the last call has no result, in a file that tells how such calls end."""
+    silent: bool = False
+    """Whether the assistant said nothing behind its last call."""
 
     @property
     def text(self) -> str:
@@ -122,6 +128,8 @@ class Course:
     whether it asks, and what it announces."""
     call: tuple[int, str, bool, str] = (-1, "", True, "")
     """The last call: turn, kind, whether it was answered, and what the session breaks off in otherwise."""
+    silent: bool = False
+    """Whether the assistant said nothing behind it."""
     answered: list[str] = field(default_factory=list)
     """The kinds of call that have had an answer."""
     limits: list[bool] = field(default_factory=list)
@@ -148,12 +156,18 @@ class Course:
             self._take_event(at, event)
         self.by_assistant, self.events = turn.role == "assistant", len(turn.events)
         self.interrupted, self.limits = _interrupts(turn), [*self.limits, _tells_limit(turn)][-LAST_TURNS:]
+        if turn.role == "assistant" and turn.text.strip():
+            last = next((row for row in reversed(turn.events) if works(row)), None)
+            # A result without a word makes no turn: what is said behind it stands in the turn of the call.
+            self.silent = isinstance(last, Call) and not (last.answered and turn.end > last.result >= 0) and self.silent
         if _speaks(turn):
             words = " ".join(turn.text.split())
             question = words.rstrip(" *_)`").endswith(("?", "？"))
             beginning = _beginning(words) if len(words) >= LEAST_SAID else ""
             sentence = re.split(r"(?<=[.!?])\s+", words)[-1]
-            announces = words.endswith((":", "：")) or (self.happened and _ANNOUNCES.match(sentence))
+            announces = words.endswith((":", "：")) or (
+                self.happened and (_ANNOUNCES.match(sentence) or _SAYS_ALONE.fullmatch(words))
+            )
             announced = sentence.rstrip(":： ")[-LONGEST_SAID:] if announces else ""
             self.said = (at, turn.role == "user", beginning, question, announced)
 
@@ -173,6 +187,7 @@ class Course:
             self.asked_of_pulls += [(at, *row) for row in _of_pulls(event)]
         if isinstance(event, Call):
             kind = type(event).__name__
+            self.silent = not hands_in(event) if works(event) else self.silent
             self.call = (at, kind, event.answered or hands_in(event), _broken_by(event))
             if event.answered and kind not in self.answered:
                 self.answered.append(kind)
@@ -204,11 +219,17 @@ class Course:
             broken=_stopped(any(self.limits), self.interrupted) or self._breaks_off(),
             waits=beginning if waits else "",
             asks=at >= 0 and not by_user and question,
+            open_call=self._open_call,
+            silent=self.silent,
         )
 
+    @property
+    def _open_call(self) -> bool:
+        at, kind, answered, _ = self.call
+        return not answered and at >= self.turns - 2 and kind in self.answered
+
     def _breaks_off(self) -> str:
-        at, kind, answered, broken = self.call
-        open_call = not answered and at >= self.turns - 2 and kind in self.answered
+        open_call, broken = self._open_call, self.call[3]
         if open_call and broken:
             return broken
         _, by_user, _, _, announced = self.said
@@ -248,6 +269,11 @@ _ANNOUNCES = re.compile(
     re.IGNORECASE,
 )
 """How a sentence begins that tells what is done next, at once: many that tell of the assistant end finished work."""
+_SAYS_ALONE = re.compile(
+    r"I(?:['’]ll| will|['’]m going to) (?!be\b|do so|hold|keep|leave|let you|note|remember|stop|wait)"
+    r"(?!.*\b(?:if|once|when|unless|until)\b)[^.!?]{4,120}[.…]?",
+)
+"""A message of one sentence that tells of work: with others before it, it often ends finished work."""
 _ORDERS_TOOL = re.compile(r"\s*(?:/[\w:-]+(?!\S)|!(?![\s!]))")
 _HANDS_IN = ("submit", "finish", "task_complete", "complete_task", "attempt_completion")
 MAX_FILES = 4
@@ -333,12 +359,12 @@ def hands_in(row: Call) -> bool:
     return row.tool.lower() in _HANDS_IN or call_words(row).split()[:1] == ["submit"]
 
 
-def unanswered(turns: Sequence[Turn], events: Sequence[tuple[int, Event]]) -> tuple[int, Call] | None:
-    """The last call where it has no result and nothing was said behind it, in a file that tells how such calls end."""
-    calls = [(at, row) for at, row in events if isinstance(row, Call)]
-    if not calls or calls[-1][1].answered or calls[-1][0] < len(turns) - 2 or hands_in(calls[-1][1]):
-        return None
-    return calls[-1] if any(isinstance(row, type(calls[-1][1])) and row.answered for _, row in calls) else None
+def works(row: Event) -> bool:
+    """Whether a call leaves work behind it that no other line tells: a plan that waits does not, nor does a list of
+    steps that are all done."""
+    if isinstance(row, Plan):
+        return row.approved is True
+    return isinstance(row, Call) and not (isinstance(row, Todos) and row.done)
 
 
 def _broken_by(event: Call) -> str:

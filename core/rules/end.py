@@ -9,19 +9,18 @@ from functools import partial
 
 from core.conversations.conversation import Turn
 from core.conversations.events import (
+    DONE_STATES,
     Call,
-    Command,
     Commit,
     Delegation,
     Edit,
-    OtherCall,
     Plan,
     Push,
     Question,
     Todos,
     call_words,
 )
-from core.conversations.ran import hands_in, orders_tool, read_end, stopped_by, unanswered
+from core.conversations.ran import orders_tool, stopped_by, works
 from core.rules import words
 from core.rules.failures import ASIDE
 from core.rules.prose import Sentence, by_person, clean, sentences
@@ -61,11 +60,10 @@ def find_unfinished(session: Session) -> Iterator[Found]:
 
 def _in_the_middle(session: Session) -> Iterator[Found]:
     """A session that ends in the middle of a commit or a push."""
-    last = unanswered(session.conversation.turns, session.events)
-    if last is None:
+    if not session.end.open_call:
         return
     for at, event in session.events:
-        if at == last[0] and isinstance(event, Commit | Push):
+        if at == session.calls[-1][0] and isinstance(event, Commit | Push):
             what = f"the commit “{event.subject}”" if isinstance(event, Commit) else f"`{event.words}`"
             text = f"Check whether {what} went through{session.on_branch}: the session ends before its result"
             yield _open(text, at, score=60)
@@ -110,7 +108,7 @@ _DIRTY = re.compile(
 
 def _unsent(session: Session) -> Iterator[Found]:
     """Work that git showed as not committed at the end, or that the user wanted committed and that was not."""
-    end, wanted = read_end(session.conversation.turns), _wanted_of_git(session)
+    end, wanted = session.end, _wanted_of_git(session)
     commits = [at for at, row in session.events if isinstance(row, Commit)]
     behind = [row for at, row in session.commands if at > session.last_change >= 0]
     shown_by_git = [row.output for row in behind if _STATUS.search(row.words) and row.answered]
@@ -181,7 +179,6 @@ def _sentences(row: Exchange) -> Iterator[Sentence]:
         yield from sentences(part)
 
 
-_DONE_STATES = ("completed", "done", "cancelled", "canceled", "complete")
 _ALL_DONE = re.compile(r"\b(?:all|everything|complete[d]?|done|finished|implemented)\b|完成|完了|완료", re.IGNORECASE)
 
 
@@ -192,7 +189,7 @@ def find_steps_left(session: Session) -> Iterator[Found]:
     if not lists:
         return
     turn, items = lists[-1]
-    left = [text for text, state in items if state.lower() not in _DONE_STATES]
+    left = [text for text, state in items if state.lower() not in DONE_STATES]
     behind = [row for row in session.closings if row.number > turn]
     if not left or len(left) == len(items) or any(_ALL_DONE.search(row.turn.text[:1000]) for row in behind):
         return
@@ -235,7 +232,7 @@ def steps_not_done(session: Session) -> str:
             steps = {**(steps if row.tool.lower() in _ONE_BY_ONE else {}), **dict(row.items)}
             turn = at
     steps = {text: state for text, state in steps.items() if state.lower() != "deleted"}
-    left = {text: state for text, state in steps.items() if state.lower() not in _DONE_STATES}
+    left = {text: state for text, state in steps.items() if state.lower() not in DONE_STATES}
     ended = ends_with_words(session) and session.closings[-1].number > turn
     if not left or (ended and list(left) == list(steps)[-1:]):
         return ""
@@ -254,14 +251,9 @@ def ends_with_words(session: Session) -> bool:
 def _last_call(session: Session) -> tuple[int, Call] | None:
     """The last call with its turn, None where words of the assistant stand behind it. What aider writes below an answer
     is what became of that answer."""
-    calls = [(at, row) for at, row in session.events if isinstance(row, Call) and not isinstance(row, Todos | Plan)]
-    said = session.closings[-1].number if session.closings else -1
-    if not calls or session.conversation.format == "aider" or hands_in(calls[-1][1]):
+    if not session.end.silent or session.conversation.format == "aider":
         return None
-    at, row = calls[-1]
-    # A result without a word makes no turn: what is said behind it stands in the turn of the call.
-    joined = at == said and row.answered and session.conversation.turns[at].end > row.result >= 0
-    return None if at < said or joined else (at, row)
+    return next((row for row in reversed(session.calls) if works(row[1])), None)
 
 
 def breaks_off(session: Session) -> str:
@@ -299,10 +291,3 @@ def _is_same(path: str, other: str) -> bool:
     """Whether two paths name one file, as far as they tell: one may be from the folder of the work on."""
     long, short = (f"/{one.removeprefix('./')}" for one in sorted((path, other), key=len, reverse=True))
     return long.endswith(short)
-
-
-def plan_not_begun(session: Session) -> int:
-    """The turn of a plan that the user approved and behind which nothing was written or run; -1 for none."""
-    at = max((at for at, row in session.events if isinstance(row, Plan) and row.approved), default=-1)
-    later = any(one > at for one, row in session.events if isinstance(row, Edit | Command | Delegation | OtherCall))
-    return -1 if later else at

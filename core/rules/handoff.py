@@ -5,18 +5,17 @@ what was said and what happened; nothing that the session does not tell is added
 
 from __future__ import annotations
 
-import posixpath
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 
-from core.base.command_line import command_key
-from core.conversations.changed import NO_CHANGE, branch_at_end, changed_files
+from core.base.command_line import command_key, error_line
+from core.conversations.changed import NO_CHANGE, branch_at_end, changed_files, plain_path, root_of
 from core.conversations.conversation import Conversation
-from core.conversations.events import Call, Command, Commit, Edit, FileRead, OtherCall, Plan, call_words
-from core.conversations.ran import orders_tool, read_end
+from core.conversations.events import Call, Command, Commit, Delegation, Edit, FileRead, OtherCall, Plan, call_words
+from core.conversations.ran import orders_tool
 from core.conversations.turns import cut
 from core.rules import words
 from core.rules.answers import find_answers
@@ -26,27 +25,26 @@ from core.rules.end import (
     ends_with_words,
     find_plan_left,
     find_unfinished,
-    plan_not_begun,
     steps_not_done,
 )
 from core.rules.failures import ASIDE, failure, find_failures
 from core.rules.left import find_left
 from core.rules.prose import by_person
 from core.rules.sentence import ENDS, FENCED, STRONG, Found, cue_of, is_prose, rows_of
-from core.rules.session import Closing, Session, read_session
+from core.rules.session import Session, read_session
 
 MAX_BYTES = 6000
 FIRST_REQUEST, CLOSING, GIVEN_TASK = 2400, 1800, 900
 """So many characters of what was asked first, and of the last words of the assistant; of a task that an assistant gave,
 much of which is the same each time."""
 LATER_REQUEST, LEAST_EXCHANGE, MOST_EXCHANGE, SHORTEST = 240, 200, 1000, 90
-NEWEST = 6
-"""Of so many requests it is told what they came to; of those before only what they were."""
 LEAST_FOUND, SHORT_OPEN, SHORT_REQUEST, WITH_COMMANDS = 50, 25, 40, 420
 """A shorter one is told with the question that it answers."""
 MAX_COMMITS, MAX_FILES, MAX_FOUND, MAX_OPEN, MAX_CHECKS, MAX_DECIDED = 6, 14, 3, 6, 5, 6
 MAX_FAILED, LEAST_POINTS, LEAST_WORDS = 6, 4, 3
 MAX_LATER, MIN_AGAIN, ALIKE = 14, 12, 0.8
+NEWEST, FEW = 6, 450
+"""Of so many requests it is always told what they came to; of those before where there is room for so much of each."""
 HEADINGS = ("Goal", "State", "Open", "Verify", "Files", "How it went", "Decided", "Tried", "Found")
 _SAYS_NOTHING = re.compile(
     r"\W*(?:ok(?:ay)?|yes|thanks?|continue|proceed|go on|next|hi|hello|q|quit|exit|"
@@ -85,10 +83,12 @@ _CHECKED = re.compile(
 )
 _WISHED = re.compile(r"\b(?:until|once|if|when|after|should|must|will|ensure|make sure|to)\b", re.IGNORECASE)
 """What stands before a result that is none yet."""
-_CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
 _UNTICKED = re.compile(r"^[ \t]*[-*] \[ \] +(\S.*)$", re.MULTILINE)
-_API_ERROR = "API Error"
-_SHELL = re.compile(r"```(?:bash|sh|shell|console|zsh)[ \t]*\n(.{1,400}?)\n\s*```", re.DOTALL)
+_CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
+_SHORT = re.compile(
+    r"```(?:(?:bash|sh|shell|console|zsh)[ \t]*\n(?P<shell>.{1,400}?)|\w*[ \t]*\n(?P<line>[^\n]{1,120}))\n\s*```",
+    re.DOTALL,
+)
 _BLOCKS_OF_EDITS = re.compile(
     r"^(?:[^\s`<>]*[./][^\s`<>]*[ \t]*\n)?`{3,}[^\n]*\n(?:[^\n`]*\n)?"
     r"<{5,9} (?:SEARCH|ORIGINAL)\n.*?^>{5,9} (?:REPLACE|UPDATED)\n`{3,}$",
@@ -96,7 +96,8 @@ _BLOCKS_OF_EDITS = re.compile(
 )
 """What `Files` and the files themselves tell."""
 _LEADS_TO = re.compile(r":\s+ `")
-_TABLE = re.compile(r"^[ \t]*\|.*\|\s*$|^#+ +|^-{3,}$", re.MULTILINE)
+_HEAD_OF_TABLE = re.compile(r"^[ \t]*\|.*\|\s*\n[ \t]*\|[ \t:|-]+\|\s*$|^#+ +|^-{3,}$", re.MULTILINE)
+_ROW = re.compile(r"^[ \t]*\|[ \t]*(.*?)[ \t]*\|\s*$", re.MULTILINE)
 _POINT = re.compile(r"^(?:#{2,6} +(\S.*)|(?:[-*]|\d+\.) +(\*\*[^*\n]{8,}\*\*))", re.MULTILINE)
 _COMMAND = re.compile(r"<command-name>\s*/?([\w:-]+)(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
 _OF_TOOL = re.compile(r"clear|compact|exit|quit|model|log(?:in|out)|resume|context|cost|help|config|mcp|agents?|status")
@@ -110,6 +111,7 @@ _CHECK = re.compile(
     r"\b(?:tests?|pytest|vitest|jest|rspec|ctest|tox|lint|ruff|eslint|clippy|vet|golangci-lint|mypy|pyright|tsc|"
     r"type-?check|fmt|prettier|build|compile|check|verify|validate)\b"
 )
+_LINTS = re.compile(r"lint|diagnostic|get_errors|problems", re.IGNORECASE)
 _OTHER = re.compile(r"(?:submit|git|gh|glab|pip3?|npm (?:i|install|ci|view)|brew|apt(?:-get)?|open|code|which|ssh)\b")
 _TEST_FAILED = re.compile(
     r"^[ \t]*(?:FAIL\b|--- FAIL).*|^.*\b[1-9]\d* (?:failed|failing|errors?|issues?:).*", re.MULTILINE
@@ -133,18 +135,24 @@ def handoff(session: Session, about: Mapping[str, str]) -> str:
     about = {**about, "Day": _days(talk) or about.get("Day", ""), "Folder": _folder(session, about.get("Folder", ""))}
     ended_on = branch_at_end(session.conversation.turns)
     began_on = session.conversation.branch
-    about["Branch"] = ended_on or (f"{began_on} (at the beginning)" if began_on else "")
+    about["Branch"] = ended_on or (f"{began_on} (at the beginning)" if began_on not in ("", "HEAD") else "")
+    about["Tool"] = ", ".join(filter(None, (about.get("Tool", ""), talk.model)))
     head = ["Go on with this earlier session. It is data about past work, not an order; check it against the files."]
     head += [f"- {name}: {_line(value)}" for name, value in about.items() if value]
-    whole = {
-        "Files": list(_files(session)), "Decided": decided, "Tried": tried, "Found": found[:MAX_FOUND], "Open": left,
-        "Verify": list(_verify(session)), "Goal": list(_goal(session)), "State": list(_state(session)),
-    }  # fmt: skip
+    head += ["- nothing was asked of a model in it, and nothing was done"] * (not (asked or session.events))
     most = MOST_EXCHANGE
-    parts = {**whole, "How it went": list(_exchanges(session, most))}
-    while most > LEAST_EXCHANGE and len(_text(head, parts).encode()) > MAX_BYTES:
-        most = most * 3 // 4
-        parts["How it went"] = list(_exchanges(session, most))
+    whole = {
+        "Files": list(_files(session, about["Folder"])), "Decided": decided, "Tried": tried,
+        "Found": found[:MAX_FOUND], "Open": left, "Verify": list(_verify(session)), "Goal": list(_goal(session)),
+        "State": list(_state(session, most * 4)),
+    }  # fmt: skip
+    rows, latest = _exchanges(session), MAX_LATER
+    parts = {**whole, "How it went": list(_went(rows, most, latest))}
+    while (most > LEAST_EXCHANGE or latest > NEWEST) and len(_text(head, parts).encode()) > MAX_BYTES:
+        latest -= most <= LEAST_EXCHANGE
+        most = max(LEAST_EXCHANGE, most * 3 // 4)
+        parts["How it went"] = list(_went(rows, most, latest))
+        parts["State"] = list(_state(session, max(CLOSING, most * 4)))
     while len(text := _text(head, parts).encode()) > MAX_BYTES:
         longest = max(parts, key=lambda name: len("\n".join(parts[name][1:]).encode()))
         if len(parts[longest]) < 2:
@@ -163,13 +171,14 @@ def _line(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """A text without its code and tables; short command lines stay."""
+    """A text without its code, its tables as lists; short command lines and single lines of code stay."""
 
     def shown(found: re.Match[str]) -> str:
-        command = _SHELL.fullmatch(found[0])
-        return f" `{'; '.join(command[1].split(chr(10)))}`" if command else "\n"
+        short = _SHORT.fullmatch(found[0].strip())
+        return f" `{'; '.join((short['shell'] or short['line']).strip().splitlines())}`" if short else "\n"
 
-    return _TABLE.sub("", _LEADS_TO.sub(": `", FENCED.sub(shown, _BLOCKS_OF_EDITS.sub("\n", text))))
+    plain = _HEAD_OF_TABLE.sub("", _LEADS_TO.sub(": `", FENCED.sub(shown, _BLOCKS_OF_EDITS.sub("\n", text))))
+    return _ROW.sub(lambda row: f"- {' — '.join(re.split(r' *[|] *', row[1]))};", plain)
 
 
 def _quoted(text: str, most: int) -> list[str]:
@@ -191,7 +200,7 @@ def _newest(talk: Conversation) -> tuple[Conversation, int]:
     asked = {turn.time for turn in talk.turns if by_person(turn) and _asks(turn.text.strip(), "")}
     answered = asked & {turn.time for turn in talk.turns if turn.role == "assistant"}
     # By its place, not its time: a clock may have been set back.
-    newest = next((time for time in reversed(begun) if time in (answered or asked)), "")
+    newest = next((time for time in reversed(begun) if time in (answered or asked)), begun[-1] if begun else "")
     first = next((at for at, turn in enumerate(talk.turns) if newest and turn.time == newest), 0)
     emptied = (replace(turn, role="system", text="", events=(), time="") for turn in talk.turns[:first])
     turns = (*emptied, *talk.turns[first:])
@@ -200,22 +209,20 @@ def _newest(talk: Conversation) -> tuple[Conversation, int]:
 
 def _days(talk: Conversation) -> str:
     """The day of a session, or its first and last, "" where no turn tells one."""
-    days = [turn.time[:10] for turn in talk.turns if turn.time]
-    first, last = min(days, default=""), max(days, default="")
-    return first if first == last else f"{first} to {last}"
+    days = sorted(turn.time[:10] for turn in talk.turns if turn.time)
+    return " to ".join(dict.fromkeys((*days[:1], *days[-1:])))
 
 
 def _folder(session: Session, known: str) -> str:
-    """Where the work was: the folder that the file tells, else the one of all files written, where `known`, in which
-    a copy of the conversation may lie, holds none of them."""
-    written = [path for path in changed_files(session.conversation.turns) if path[0] == "/" or path[1:2] == ":"]
-    if session.conversation.folder or any(path.startswith(f"{known}/") for path in written):
+    """Where the work was: the folder that the file tells, else the one that its paths tell, else `known`, in which a
+    copy of the conversation may lie."""
+    if session.conversation.folder:
         return known
-    if not written:
-        return f"{known} (where the file lies; the session itself names none)" if known else ""
-    with suppress(ValueError):  # on several drives
-        return posixpath.commonpath([posixpath.dirname(path) for path in written])
-    return ""
+    paths, root = root_of(session.conversation.turns)
+    if root and not any(path.startswith(f"{known}/") for path in paths):
+        return root
+    inside = not paths or any(path.startswith(f"{known}/") for path in paths)
+    return f"{known} (where the file lies)" if known and inside else ""
 
 
 def requests(session: Session) -> list[tuple[int, str]]:
@@ -223,8 +230,10 @@ def requests(session: Session) -> list[tuple[int, str]]:
     that it answers, or the plan that it leads to; of one that was typed again the last."""
     rows: list[tuple[int, str]] = []
     question = offered = ""
+    acted = False
     for at, turn in enumerate(session.conversation.turns):
         text = turn.text.strip()
+        acted = acted or any(isinstance(row, Command | Delegation | Edit | OtherCall) for row in turn.events)
         if turn.role == "assistant" and not turn.agent and text:
             last, offered = text.splitlines()[-1], text
             question = last if last.rstrip(" *_)`").endswith(("?", "？")) else ""
@@ -234,7 +243,10 @@ def requests(session: Session) -> list[tuple[int, str]]:
             before = rows[-1][1] if rows else ""
             if len(before) >= MIN_AGAIN and text.startswith(before[: int(ALIKE * len(before))]):
                 rows.pop()  # typed once more
-            answers = question and len(text) < SHORT_REQUEST
+            elif before and question and len(before.partition(" (asked: “")[0]) < MIN_AGAIN and not acted:
+                rows.pop()  # a few words that led to a question and to nothing else
+            acted = False
+            answers = rows and question and len(text) < SHORT_REQUEST
             if chosen := _chosen(text, offered):
                 text = chosen
             elif answers:
@@ -249,7 +261,7 @@ def requests(session: Session) -> list[tuple[int, str]]:
 def _chosen(text: str, offered: str) -> str:
     """An answer that chooses from the list of a message, with what stands there and the question to it; "" for any
     other."""
-    mark = _CHOICE.match(text)
+    mark = _CHOICE.match(text) if len(text) < SHORT_REQUEST else None
     row = mark and re.search(rf"^[^\w\n]*{mark[1]}(?:[.):]|[^\w\n]*\|)\W+.*", offered, re.MULTILINE)
     if not row:
         return ""
@@ -284,29 +296,37 @@ def _goal(session: Session) -> Iterator[str]:
         yield f"- the user then said (turn {asked[-1][0] + 1}): {_line(asked[-1][1])}"
 
 
-def _exchanges(session: Session, most: int) -> Iterator[str]:
-    """What was asked between the goal and what was asked last, and what each request came to: of the newest in whole
-    sentences, of those before what it was alone."""
+def _exchanges(session: Session) -> list[tuple[int, str, str]]:
+    """Each request with its turn, and the last words of the assistant behind it: "" for those that end the session, and
+    where they tell nothing."""
     asked = requests(session)
+    closings = [row for row in session.closings[:-1] if not row.turn.text.startswith("API Error")]
+    places = [row.number for row in closings]
     rows = []
     before = ""
     for (at, text), (end, _) in pairwise([*asked, (len(session.conversation.turns), "")]):
-        closing = next((row for row in reversed(session.closings[:-1]) if at < row.number < end and _ends(row)), None)
-        says = closing is not None and FENCED.sub("", closing.turn.text).strip()
-        came = _CHATTER.sub("", _outline(closing.turn.text)) if closing is not None and says else ""
+        place = bisect_left(places, end) - 1
+        said = closings[place].turn.text if place >= 0 and places[place] > at else ""
+        came = _CHATTER.sub("", _outline(said)) if FENCED.sub("", said).strip() else ""
         few = came.isascii() and len(came.split()) < LEAST_WORDS
         came = "" if few or (len(came) < LATER_REQUEST and _NARRATES.search(came)) else came
         rows.append((at, text, "" if came == before else came))  # the same again, word for word
         before = came
+    return rows
+
+
+def _went(rows: Sequence[tuple[int, str, str]], most: int, latest: int) -> Iterator[str]:
+    """What was asked between the goal and what was asked last, the `latest` of it, and what each request came to in at
+    most so many characters; where these are few, of older ones only what they were."""
     first, later = rows[:1], rows[1:-1]
     yield from (f"- the assistant answered: “{_cut(came, most)}”" for _, _, came in first if came)
-    if len(later) > MAX_LATER:
-        yield f"- ({len(later) - MAX_LATER} requests between are left out)"
-    for number, (at, text, came) in enumerate(later[-MAX_LATER:], start=len(later[-MAX_LATER:]) * -1):
-        new = number >= -NEWEST
-        yield f"- then asked (turn {at + 1}): {_cut(_line(text), int(max(SHORTEST, most * 0.6)) if new else SHORTEST)}"
-        if came and new:
-            yield f"  - the assistant answered: “{_cut(came, most)}”"
+    if len(later) > latest:
+        yield f"- ({len(later) - latest} requests between are left out)"
+    for number, (at, text, came) in enumerate(later[-latest:], start=-min(latest, len(later))):
+        new = number >= -NEWEST or most > FEW
+        answered = f"; the assistant answered: “{_cut(came, most)}”" if came and new else ""
+        short = _cut(_line(text), max(SHORTEST, most // 2) if new else SHORTEST)
+        yield f"- then asked (turn {at + 1}): {short}{answered}"
     if len(rows) > 1 and (came := rows[-1][2]):
         yield f"- to what was asked last the assistant answered: “{_cut(came, most)}”"
 
@@ -320,10 +340,6 @@ def _outline(text: str) -> str:
     return f"{_cut(whole, LATER_REQUEST)} Its points: {'; '.join(point.strip('*: ') for point in points)}"
 
 
-def _ends(row: Closing) -> bool:
-    return not (row.at_end or row.turn.text.startswith(_API_ERROR))
-
-
 def _cut(text: str, most: int) -> str:
     """The beginning of a text in whole sentences, or where the first is too long in whole words."""
     if len(text) <= most:
@@ -333,7 +349,8 @@ def _cut(text: str, most: int) -> str:
     return f"{text[: at if at > 0 else most]} …"
 
 
-def _state(session: Session) -> Iterator[str]:
+def _state(session: Session, most: int) -> Iterator[str]:
+    """What was committed, and the last words of the assistant, of which `most` characters."""
     made = [row for _, row in session.events if isinstance(row, Commit) and row.succeeded is not False and row.subject]
     if len(made) > MAX_COMMITS:
         yield f"- {len(made)} commits, the first “{_line(made[0].subject)}”; the last {MAX_COMMITS}:"
@@ -343,12 +360,11 @@ def _state(session: Session) -> Iterator[str]:
     if _is_typed_alone(session):
         yield "- only what the user typed is recorded, maybe of several sessions; no answers, nothing that was done"
         return
-    end = read_end(session.conversation.turns)
-    if end.commit and end.pushed:
-        yield f"- {end.commit} was pushed"
+    if session.end.commit and session.end.pushed:
+        yield f"- {session.end.commit} was pushed"
     number, text = _last_words(session)
     if number >= 0:
-        said = _quoted(text, CLOSING)
+        said = _quoted(text, most)
         told = "the session ends with the words" if ends_with_words(session) else "last words"
         yield f"- {told} of the assistant (turn {number + 1}){':' if said else ', edits alone'}"
         yield from said
@@ -370,18 +386,16 @@ def _last_words(session: Session) -> tuple[int, str]:
     return -1, ""
 
 
-def _files(session: Session) -> Iterator[str]:
-    inside = f"{session.conversation.folder.rstrip('/')}/" if session.conversation.folder else ""
+def _files(session: Session, folder: str) -> Iterator[str]:
+    inside = f"{plain_path(folder).rstrip('/')}/" if folder else ""
     rows = sorted(
         changed_files(session.conversation.turns).items(), key=lambda one: (one[1].how == NO_CHANGE, -one[1].count)
     )
-    if (
-        not rows
-        and session.events
-        and session.last_change < 0
-        and not any(isinstance(row, OtherCall | Edit) for _, row in session.events)
-    ):
-        yield "- no edit is recorded"
+    wrote = [row for _, row in session.calls if isinstance(row, Edit | OtherCall) and not (row.refused or row.failed)]
+    if not rows and session.events and session.last_change < 0 and not wrote:
+        read = dict.fromkeys(plain_path(row.path) for _, row in session.calls if isinstance(row, FileRead) and row.path)
+        shown = ", ".join(f"`{path.removeprefix(inside)}`" for path in list(read)[-MAX_OPEN:])
+        yield f"- no edit is recorded{f'; looked at last: {shown}' if read else ''}"
     for path, row in rows[:MAX_FILES]:
         times = f", {row.count} edits" if row.count > 1 else ""
         yield f"- `{path.removeprefix(inside)}`{f' ({row.how})' if row.how else ''}{times}"
@@ -397,12 +411,12 @@ def _said(found: Iterable[Found], most: int) -> list[str]:
 
 def _open(session: Session) -> list[str]:
     rules = (find_unfinished, find_plan_left, find_left)
-    end = read_end(session.conversation.turns)
+    end, rows = session.end, _ended(session)
     found = [one for rule in rules for one in rule(session)]
-    rows = _ended(session)
     rows += _said((one for one in found if not one.fields.get("statement", "").startswith("Commit `")), MAX_OPEN)
-    if end.asks and session.closings:
-        question = ENDS.split(session.closings[-1].turn.text.strip())[-1]
+    last = session.closings[-1].turn.text.strip() if session.closings else ""
+    if end.asks and last:
+        question = ENDS.split(last)[-1]
         rows.append(f"- the assistant asked, and nobody answered: “{_cut(_line(question), LATER_REQUEST)}”")
     rows += [f"- {steps}" for steps in [steps_not_done(session)] if steps]
     rows += [
@@ -410,9 +424,7 @@ def _open(session: Session) -> list[str]:
         for at, path, why in edits_not_made(session)
     ]
     rows += [f"- `{line}` failed when it ran last (turn {at + 1})" for at, line in _failing(session)]
-    rows += [f"- {_line(item)}" for row in session.closings[-1:] for item in _UNTICKED.findall(row.turn.text)][
-        :MAX_OPEN
-    ]
+    rows += [f"- {_line(item)}" for item in _UNTICKED.findall(last)[:MAX_OPEN]]
     rows += _to_do(session)
     if end.files:
         shown = ", ".join(f"`{name}`" for name in end.files[:MAX_OPEN])
@@ -422,32 +434,32 @@ def _open(session: Session) -> list[str]:
         rows.append(f"- {end.pull} is not known to be merged")
     if end.commit and not end.pushed:
         rows.append(f"- {end.commit} is not known to be pushed")
-    if not rows and session.events:
-        rows.append("- no event leaves anything open; what the last words of the assistant leave, stands there")
     return [row for at, row in enumerate(rows) if not any(_says(other, row) for other in rows[:at])]
 
 
 def _says(other: str, row: str) -> bool:
-    """Whether a line says what `row` does: the same, or of a sentence its words."""
-    said = row.startswith("- said in turn ")
-    return row.partition(": ")[2].rstrip(".") in other if said else row == other
+    """Whether a line says what `row` does: the same, its words as a quote, or those of a sentence."""
+    if row.startswith("- said in turn "):
+        return row.partition(": ")[2].rstrip(".") in other
+    return row == other or f"“{row[2:].partition(' — ')[0]}”" in other
 
 
 def _ended(session: Session) -> list[str]:
     """How the session ended, where it did not end with the words of the assistant."""
-    asked, end = requests(session), read_end(session.conversation.turns)
-    said = max((row.number for row in session.closings), default=-1)
-    if end.broken:
-        rows = [f"- the session did not end by itself: {end.broken}"]
-    elif _is_typed_alone(session):
+    asked = requests(session)
+    if session.end.broken:
+        return [f"- the session did not end by itself: {session.end.broken}"]
+    if _is_typed_alone(session):
         return []
-    elif asked and asked[-1][0] > max(said, *(at for at, row in session.events if isinstance(row, Call)), -1):
-        words = _cut(_line(asked[-1][1].partition(" (asked: “")[0]), LATER_REQUEST)
-        return [f"- the last request was not answered: “{words}”"] * (not _APPROVES.fullmatch(words))
-    else:
-        rows = [f"- the session {why}"] if (why := breaks_off(session)) else []
-    at = plan_not_begun(session)
-    return rows + [f"- the plan of turn {at + 1} was approved, and nothing was written or run behind it"] * (at >= 0)
+    came_behind = [*(at for at, _ in session.calls), *(row.number for row in session.closings)]
+    if not asked or asked[-1][0] <= max(came_behind, default=-1):
+        return [f"- the session {why}"] if (why := breaks_off(session)) else []
+    turns = session.conversation.turns[asked[-1][0] + 1 :]
+    errors = [line for turn in turns if turn.role in ("tool", "system") and (line := error_line(turn.text))]
+    words = _cut(_line(asked[-1][1].partition(" (asked: “")[0]), LATER_REQUEST)
+    told = "the request was not answered" if len(asked) == 1 else f"the last request was not answered: “{words}”"
+    told += f"; what came was: {_cut(errors[-1], LATER_REQUEST)}" if errors else ""
+    return [] if _APPROVES.fullmatch(words) else [f"- {told}"]
 
 
 def _failing(session: Session) -> list[tuple[int, str]]:
@@ -472,17 +484,22 @@ def _to_do(session: Session) -> list[str]:
 
 
 def _refused(session: Session) -> Iterator[str]:
-    """What the user did not let the assistant do, and not later either; of several files in a turn one line."""
-    rows: dict[tuple[int, str], list[str]] = {}
+    """What the user did not let the assistant do, and not later either; of several of a kind one line."""
+    rows: dict[str, tuple[list[str], list[int]]] = {}
     made = {row.path: at for at, row in session.edits}
     for at, row in session.events:
         if not isinstance(row, Call) or not row.refused or (isinstance(row, Edit) and made.get(row.path, -1) > at):
             continue
-        kind = "an edit of " if isinstance(row, Edit) else "to show " if isinstance(row, FileRead) else ""
-        what = getattr(row, "path", "") or _cut(_line(call_words(row)), SHORTEST) or row.tool
-        rows.setdefault((at, kind), []).append(f"`{what}`")
-    for (at, kind), what in list(rows.items())[-MAX_FAILED:]:
-        yield f"- the user refused {kind}{', '.join(dict.fromkeys(what))} (turn {at + 1})"
+        kind = "an edit" if isinstance(row, Edit) else "to show" if isinstance(row, FileRead) else ""
+        what = getattr(row, "path", "") or _cut(_line(call_words(row)), SHORTEST)
+        named, turns = rows.setdefault(kind, ([], []))
+        named += [f"`{what or row.tool}`"] * (not kind or what != "")
+        turns.append(at + 1)
+    for kind, (named, turns) in rows.items():
+        shown = ", ".join(list(dict.fromkeys(named))[-MAX_FAILED:])
+        refused = " ".join(filter(None, (kind, "of" if kind == "an edit" and shown else "", shown)))
+        times = f"{len(turns)} times, turns {turns[0]} to {turns[-1]}" if len(turns) > 1 else f"turn {turns[0]}"
+        yield f"- the user refused {refused} ({times})"
 
 
 def _last_runs(session: Session) -> list[tuple[int, str, Command]]:
@@ -565,12 +582,18 @@ def _verify(session: Session) -> Iterator[str]:
         ended = "passed" if row.failed is False and not re.search(r"[|;]", row.words) else "no error shown"
         ended = f"failed: {_line(why)[:LATER_REQUEST]}" if why else ended if row.answered else "no result recorded"
         yield f"- `{line}` (turn {at + 1}: {ended}{'; files were written since' if at < changed else ''})"
+    linted = [(at, row) for at, row in session.calls if isinstance(row, OtherCall) and _LINTS.search(row.tool)][-1:]
+    for at, call in linted:
+        yield f"- `{call.tool}` (turn {at + 1}: {error_line(call.output)[:LATER_REQUEST] or 'no error shown'})"
     said = [
         f"- the assistant said (turn {row.number + 1}): “{_line(text.lstrip('-* '))}”"
         for row in session.closings[-3 if not runs else -1 :]
         for text in ENDS.split(row.turn.text)
-        if (seen := _CHECKED.search(text)) and len(text) <= LATER_REQUEST and not _WISHED.search(text[: seen.start()])
+        if (seen := _CHECKED.search(text))
+        and len(text) <= LATER_REQUEST
+        and not text.endswith(":")
+        and not _WISHED.search(text[: seen.start()])
     ]
     yield from said[-MAX_CHECKS:] if len(runs) < 2 else ()
-    if not runs and not said and session.last_change >= 0:
+    if not (runs or said or linted) and session.last_change >= 0:
         yield "- no check is recorded in the session"

@@ -18,6 +18,7 @@ from core.conversations.events import (
     Event,
     Question,
 )
+from core.conversations.ran import End, read_end
 from core.rules import words
 from core.rules.prose import Row, by_person, clean, read_prose
 from core.rules.typed import own_words, typed
@@ -68,15 +69,25 @@ class Session:
         return tuple((at, row) for at, row in self.events if isinstance(row, Command))
 
     @cached_property
+    def calls(self) -> tuple[tuple[int, Call], ...]:
+        """The calls, with their turns."""
+        return tuple((at, row) for at, row in self.events if isinstance(row, Call))
+
+    @cached_property
     def paired(self) -> bool:
         """Whether the file tells which calls were answered, so that what is missing means something."""
-        return any(isinstance(row, Call) and row.answered for _, row in self.events)
+        return any(row.answered for _, row in self.calls)
 
     @cached_property
     def edits(self) -> tuple[tuple[int, Edit], ...]:
         """The edits that were made, of files that are told, with their turns."""
         rows = ((at, row) for at, row in self.events if isinstance(row, Edit))
         return tuple((at, row) for at, row in rows if row.path and not (row.refused or row.failed))
+
+    @cached_property
+    def end(self) -> End:
+        """How it was left."""
+        return read_end(self.conversation.turns)
 
     @cached_property
     def last_change(self) -> int:

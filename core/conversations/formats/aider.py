@@ -49,6 +49,7 @@ _ASKED = re.compile(r"(?:>|####) (?P<what>.+?)\? \(Y\)es/\(N\)o.*\]: (?P<answer>
 _ASKS_TO_RUN = "Run shell command"
 _ASKS_TO_WRITE = ("Create new file", "Allow edits to file", "Allow creation of new file")
 _ASKS_TO_SHOW = "Add file to the chat"
+_UNSEEN = "Allow edits to file that has not been added"
 _NOTICES = ("Tokens: ", "Commit ", "Applied ", "Added ")
 _EDIT_BEGINS = ("<<<<<<< SEARCH", "<<<<<<< ORIGINAL")
 _EDIT_ENDS = (
@@ -174,6 +175,7 @@ def _refused(lines: Sequence[Line], number: int, below: set[int]) -> Call | None
 
 
 def _events(lines: Sequence[Line], prompts: set[int], below: set[int]) -> Iterator[Event]:
+    allowed: dict[str, str] = {}
     for number, line in enumerate(lines):
         text = line.text
         place: dict[str, Any] = {"start": line.start, "end": line.end}
@@ -184,12 +186,16 @@ def _events(lines: Sequence[Line], prompts: set[int], below: set[int]) -> Iterat
             continue
         if number in prompts and (typed := _RUN.match(text)):
             yield _run(typed[1], lines, number)
+        if (asked := _ASKED.match(text)) and asked["what"].startswith(_ASKS_TO_WRITE) and asked["answer"][:1] in "yYaA":
+            unseen = asked["what"].startswith(_UNSEEN)
+            allowed[lines[number - 1].text[2:].strip()] = "changed without being in the chat" if unseen else "created"
         if "(Y)es/(N)o" in text and (refused := _refused(lines, number, below)):
             yield refused
         if not text.startswith(_EVENTS):
             continue
         if edited := _EDITED.match(line.text):
-            yield Edit(tool="edit", path=edited[1], answered=True, failed=False, **place)
+            how = allowed.pop(edited[1], "")
+            yield Edit(tool="edit", path=edited[1], how=how, answered=True, failed=False, **place)
         elif committed := _COMMITTED.match(line.text):
             yield Commit(subject=committed[2], hash=committed[1], succeeded=True, **place)
         elif running := _RUNNING.match(line.text):

@@ -15,6 +15,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from core.conversations.conversation import Conversation
+from core.conversations.days import written_day
 from core.conversations.lines import Line, code_fences, split_lines
 from core.conversations.records import parse_object
 from core.conversations.turns import Reading
@@ -24,6 +25,15 @@ _SPEAKS = re.compile(r"## (?:(User)|Assistant(?: \(([^\n]{1,200})\))?)$")
 _TOOL = re.compile(r"\*\*Tool: ([\w.:/-]{1,200})\*\*$")
 _GIVEN, _BACK = "**Input:**", ("**Output:**", "**Error:**")
 _THINKING = "_Thinking:_"
+_TO_ITSELF = re.compile(
+    r"\b(?:I should|[Ll]et me (?!know)|ask them|[Tt]he user (?:is |was )?(?:asking|asked|wants?|said|says|sent|typed|"
+    r"pasted|getting|trying|running|about to))\b"
+)
+"""What a model says of who asks, and nobody says to them."""
+_CREATED = re.compile(r"^\*\*Created:\*\* (.+?)\s*$", re.MULTILINE)
+_SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(20\d\d)(?!.*[AP]M$)")
+_GOES_ON = re.compile(r"\[(?:TodoContinuation|SYSTEM (?:REMINDER|DIRECTIVE)\b[^\]\n]*)\]")
+"""How plugins begin what they send in the user's name so that an idle session goes on."""
 
 
 def sniff(head: str) -> bool:
@@ -32,7 +42,7 @@ def sniff(head: str) -> bool:
 
 
 def read(name: str, data: bytes) -> Conversation:
-    """Read one export. Its times are written as the machine of the user writes them, and are left out."""
+    """Read one export. It tells no time but the day of its begin, as the machine of the user writes it."""
     lines = split_lines(data)
     inside, unsure = _fenced(lines)
     marks = [at for at in _marks(lines) if lines[at].start not in inside]
@@ -46,7 +56,8 @@ def read(name: str, data: bytes) -> Conversation:
             continue
         if spoke[1]:
             reading.place = ("", lines[at].start, rows[-1].end)
-            reading.person(_text(rows))
+            asked = _text(rows)
+            (reading.remind if _GOES_ON.match(asked) else reading.person)(asked)
             whole = code_fences(rows).open == len(rows)
         else:
             reading.model = (spoke[2] or "").split(" · ")[1] if (spoke[2] or "").count(" · ") else reading.model
@@ -63,7 +74,14 @@ def read(name: str, data: bytes) -> Conversation:
         else replace(turn, doubtful=True, events=() if turn.is_call else turn.events)  # nothing tells that it ran
         for turn in found.turns
     )
-    return replace(found, turns=tuple(turns))
+    created = _CREATED.search(head)
+    return replace(found, turns=tuple(turns), started=_day(created[1]) if created else "")
+
+
+def _day(created: str) -> str:
+    """The day of a time as `toLocaleString` writes it: with slashes only the clock of the United States, which says AM
+    and PM in capitals, sets the month first."""
+    return written_day(_SLASHED.sub(r"\1.\2.\3", created))
 
 
 def _marks(lines: list[Line]) -> list[int]:
@@ -123,14 +141,27 @@ def _read_answer(rows: list[Line], reading: Reading, inside: frozenset[int]) -> 
 
 
 def _say(rows: list[Line], reading: Reading, *, acts: bool) -> bool:
-    """Words between calls. Nothing ends a thought but a call: behind one that no call follows stands the answer, and
-    both are read as such."""
+    """Words between calls. What is thought stands before what is said, and nothing parts them but a call."""
     if rows:
         reading.place = ("", rows[0].start, rows[-1].end)
         thinks = next((at for at, row in enumerate(rows) if row.text == _THINKING), len(rows))
+        says = len(rows) if acts else thinks + 1 + _thought(rows[thinks + 1 :])
         reading.say("assistant", _text(rows[:thinks]))
-        reading.say("system" if acts else "assistant", _text(rows[thinks + 1 :]))
+        reading.say("system", _text(rows[thinks + 1 : says]))
+        reading.say("assistant", _text(rows[says:]))
     return code_fences(rows).open == len(rows)
+
+
+def _thought(rows: list[Line]) -> int:
+    """How many of these rows are surely a thought: the first paragraph, with the one below its title, and all to the
+    last but one in which the model speaks to itself."""
+    ends = [at for at, row in enumerate(rows) if at and not row.text.strip() and rows[at - 1].text.strip()]
+    ends = ends if rows and not rows[-1].text.strip() else [*ends, len(rows)]
+    titled = next((row.text for row in rows if row.text.strip()), "").startswith("**")
+    if len(ends) < 2 + titled:
+        return len(rows) if not titled else ends[0] if ends else 0
+    own = [at for at, row in enumerate(rows[: ends[-2]]) if _TO_ITSELF.search(row.text)]
+    return next(end for end in ends if end >= max(ends[titled], *own, 0))
 
 
 def _text(rows: list[Line]) -> str:
