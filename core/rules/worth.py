@@ -71,9 +71,10 @@ PAST = re.compile(
 """How a line begins that tells what was done."""
 _CONDITION = re.compile(r"\b(?:when|if|unless|until|while|even though)\b", re.IGNORECASE)
 _DONE = re.compile(
-    r"^[A-Z][a-z]+(?:ed|ing)\b|^[A-Z][a-z]+s (?:the|an?|to|from|on|all|every|each|new|its|full)\b|\b(?:is|are) now\b"
+    r"^[A-Z][a-z]+(?:ed|ing)\b|^[A-Z][a-z]+s (?:the|an?|to|from|on|all|every|each|new|its|full)\b|\b(?:is|are) now\b|"
+    r"\btypos?\b|\bthe user (?:is asking|wants|asked|said|mentioned)\b"
 )
-"""A line without a subject tells what was done, or is the half of a list's lead-in."""
+"""What tells what was done: a line without a subject, a slip that is mended; or what a model thinks aloud."""
 _GUESS = re.compile(
     r"\b(?:likely|probably|might|may|could|would|should|seems?|suggests?|appears?|possibl[ey]|perhaps|maybe)\b",
     re.IGNORECASE,

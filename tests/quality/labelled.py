@@ -70,8 +70,8 @@ def told(name: str, rows: Sequence[Row]) -> str:
     number = max(1, chosen.total())
     shares = {"worth it": "ys", "with perhaps": "ysm", "wrong": "x"}
     said = ", ".join(f"{kind} {sum(chosen[one] for one in of) / number:.0%}" for kind, of in shares.items())
-    found = chosen["y"] + chosen["s"]
-    return f"{name:44} {chosen.total():4} of {len(rows):5} selected; {said}; of {every['y'] + every['s']} worthy {found}"
+    found = f"of {every['y'] + every['s']} worthy {chosen['y'] + chosen['s']}"
+    return f"{name:44} {chosen.total():4} of {len(rows):5} selected; {said}; {found}"
 
 
 def main() -> None:
