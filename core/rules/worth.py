@@ -1,5 +1,5 @@
-"""Which units of a session are worth a line: those that give a reason or a condition, in the words with which the session
-ended or in a commit's message.
+"""Which units of a session are worth a line: those that give a reason or a condition, in the words with which the
+session ended or in a commit's message.
 
 Where a unit stands tells more than its words. What an earlier message says, the session often overtakes, and what was
 done is a log; the last message and the commits speak of what holds then, and a reason in them is what nobody sees in
