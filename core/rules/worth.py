@@ -72,9 +72,10 @@ PAST = re.compile(
 _CONDITION = re.compile(r"\b(?:when|if|unless|until|while|even though)\b", re.IGNORECASE)
 _DONE = re.compile(
     r"^[A-Z][a-z]+(?:ed|ing)\b|^[A-Z][a-z]+s (?:the|an?|to|from|on|all|every|each|new|its|full)\b|\b(?:is|are) now\b|"
-    r"\btypos?\b|\bthe user (?:is asking|wants|asked|said|mentioned)\b"
+    r"^(?:[Yy]es|[Nn]o|[Oo]k(?:ay)?|[Ss]ure)\b[:,.]|\btypos?\b|\b[Tt]he user (?:is asking|wants|asked|said|mentioned)\b"
 )
-"""What tells what was done: a line without a subject, a slip that is mended; or what a model thinks aloud."""
+"""What tells what was done: a line without a subject, a slip that is mended; an answer to
+somebody; or what a model thinks aloud."""
 _GUESS = re.compile(
     r"\b(?:likely|probably|might|may|could|would|should|seems?|suggests?|appears?|possibl[ey]|perhaps|maybe)\b",
     re.IGNORECASE,
