@@ -30,7 +30,7 @@ _FILLER = re.compile(
 )
 _OF_MOMENT = re.compile(
     r"\b(?:right now|for now|at the moment|this time|again|you (?:always|never)|it (?:always|never)|why|"
-    r"sub-?agents?|your (?:answer|response|report))\b",
+    r"sub-?agents?|your (?:answer|response|report))\b|まだ|今は|今回|だけして|先不要|先别|暂时|这次",
     re.IGNORECASE,
 )
 _SPEAKER = re.compile(
