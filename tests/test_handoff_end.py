@@ -77,6 +77,7 @@ def broken_off(kind: str, shop: Path) -> list[Any]:
         ("edit", "scale.py` failed (turn 2) and was not made later: String to replace not found\n"),
         ("check", "- `make test` failed when it ran last (turn 2)"),
         ("plan", "breaks off at work: behind `ExitPlanMode` (turn 2) the assistant said nothing more"),
+        ("plan", "- the plan of turn 2 was approved, and nothing was written or run behind it"),
         ("refused", "- the user refused `make wipe` (turn 2)"),
         ("dropped", "list of steps (0 of 1 are): “Oil it”\n"),
         ("loud", "- the last request was not answered: “!! it is broken again, mend it”"),
@@ -155,6 +156,20 @@ def test_words_that_end_a_session_announce_no_work(shop: Path, words: str) -> No
     kept("s9", [begun, *edited(shop / "b.py", "a", "b", 1, "s9", shop), *said(f"It is mended. {words}", 3, shop)])
     out = call("handoff", "s9")[1]
     assert "ends with the words of the assistant" in out and "did not end by itself" not in out, out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I'll need your approval of the diff before it is merged.",
+        "I'll recommend option B for the release",
+        "I will always run the tests first in this repository",
+    ],
+)
+def test_one_sentence_that_ends_a_session_announces_work_only_where_it_names_some(shop: Path, words: str) -> None:
+    begun = turn("user", "Mend the scale of the shop so that it weighs the coins", 0, "s9", shop)
+    kept("s9", [begun, *edited(shop / "b.py", "a", "b", 1, "s9", shop), *said(words, 3, shop)])
+    assert "did not end by itself" not in call("handoff", "s9")[1]
 
 
 def test_a_hand_off_of_a_session_that_was_only_told_to_continue_calls_it_no_task(shop: Path) -> None:

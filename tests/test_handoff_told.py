@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from core.conversations.read import read_conversation
-from core.rules.handoff import handoff
+from core.rules.handoff import _prose, handoff
 from core.rules.session import read_session
 from tests.cli_call import call
+from tests.cpu_time import grows_faster
 from tests.shop import edited, kept, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
 from tests.test_handoff_end import REFUSED, STEPS, of_tool, said
 
@@ -67,18 +68,22 @@ def test_a_hand_off_tells_what_happened(shop: Path, kind: str, told: str) -> Non
     assert "no check is recorded" not in out
 
 
-def test_a_hand_off_leaves_out_words_that_led_to_a_question_and_to_nothing_else(shop: Path) -> None:
+def test_a_short_request_stands_beside_the_question_that_came_back(shop: Path) -> None:
     kept(
         "s9",
         [
-            turn("user", "Scale", 0, "s9", shop),
-            *said("What shall I do with it?", 1, shop),
-            turn("user", "mend it so that it weighs the coins", 2, "s9", shop),
-            *said("It is mended.", 3, shop),
+            turn("user", "Add tests", 0, "s9", shop),
+            *said("For which module?", 1, shop),
+            turn("user", "the till and the cart", 2, "s9", shop),
+            *said("They stand in `till.py`.", 3, shop),
         ],
     )
     out = call("handoff", "s9")[1]
-    assert "> mend it so that it weighs the coins" in out and "> Scale" not in out, out
+    assert all(words in out for words in ("Add tests", "For which module?", "the till and the cart")), out
+
+
+def test_a_line_of_a_table_with_many_blanks_is_read_in_linear_time() -> None:
+    assert not grows_faster(lambda: _prose("| " + " " * 4_000), lambda: _prose("| " + " " * 32_000), 30)
 
 
 HISTORY = """

@@ -270,8 +270,9 @@ _ANNOUNCES = re.compile(
 )
 """How a sentence begins that tells what is done next, at once: many that tell of the assistant end finished work."""
 _SAYS_ALONE = re.compile(
-    r"I(?:['’]ll| will|['’]m going to) (?!be\b|do so|hold|keep|leave|let you|note|remember|stop|wait)"
-    r"(?!.*\b(?:if|once|when|unless|until)\b)[^.!?]{4,120}[.…]?",
+    r"I(?:['’]ll| will|['’]m going to) (?:now |first |also )?(?:add|build|change|check|create|edit|fix|implement|"
+    r"install|look|make|move|read|remove|rename|replace|run|search|start|test|update|write)\b"
+    r"(?!.*\b(?:always|if|once|when|unless|until|want)\b)[^.!?]{3,120}[.…]?",
 )
 """A message of one sentence that tells of work: with others before it, it often ends finished work."""
 _ORDERS_TOOL = re.compile(r"\s*(?:/[\w:-]+(?!\S)|!(?![\s!]))")

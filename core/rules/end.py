@@ -11,9 +11,11 @@ from core.conversations.conversation import Turn
 from core.conversations.events import (
     DONE_STATES,
     Call,
+    Command,
     Commit,
     Delegation,
     Edit,
+    OtherCall,
     Plan,
     Push,
     Question,
@@ -291,3 +293,10 @@ def _is_same(path: str, other: str) -> bool:
     """Whether two paths name one file, as far as they tell: one may be from the folder of the work on."""
     long, short = (f"/{one.removeprefix('./')}" for one in sorted((path, other), key=len, reverse=True))
     return long.endswith(short)
+
+
+def plan_not_begun(session: Session) -> int:
+    """The turn of a plan that the user approved and behind which nothing was written or run; -1 for none."""
+    at = max((at for at, row in session.events if isinstance(row, Plan) and row.approved), default=-1)
+    later = any(one > at for one, row in session.events if isinstance(row, Edit | Command | Delegation | OtherCall))
+    return -1 if later else at

@@ -14,7 +14,7 @@ from itertools import pairwise
 from core.base.command_line import command_key, error_line
 from core.conversations.changed import NO_CHANGE, branch_at_end, changed_files, plain_path, root_of
 from core.conversations.conversation import Conversation
-from core.conversations.events import Call, Command, Commit, Delegation, Edit, FileRead, OtherCall, Plan, call_words
+from core.conversations.events import Call, Command, Commit, Edit, FileRead, OtherCall, Plan, call_words
 from core.conversations.ran import orders_tool
 from core.conversations.turns import cut
 from core.rules import words
@@ -25,6 +25,7 @@ from core.rules.end import (
     ends_with_words,
     find_plan_left,
     find_unfinished,
+    plan_not_begun,
     steps_not_done,
 )
 from core.rules.failures import ASIDE, failure, find_failures
@@ -97,7 +98,7 @@ _BLOCKS_OF_EDITS = re.compile(
 """What `Files` and the files themselves tell."""
 _LEADS_TO = re.compile(r":\s+ `")
 _HEAD_OF_TABLE = re.compile(r"^[ \t]*\|.*\|\s*\n[ \t]*\|[ \t:|-]+\|\s*$|^#+ +|^-{3,}$", re.MULTILINE)
-_ROW = re.compile(r"^[ \t]*\|[ \t]*(.*?)[ \t]*\|\s*$", re.MULTILINE)
+_ROW = re.compile(r"^[ \t]*\|(.*)\|[ \t]*$", re.MULTILINE)
 _POINT = re.compile(r"^(?:#{2,6} +(\S.*)|(?:[-*]|\d+\.) +(\*\*[^*\n]{8,}\*\*))", re.MULTILINE)
 _COMMAND = re.compile(r"<command-name>\s*/?([\w:-]+)(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
 _OF_TOOL = re.compile(r"clear|compact|exit|quit|model|log(?:in|out)|resume|context|cost|help|config|mcp|agents?|status")
@@ -178,7 +179,7 @@ def _prose(text: str) -> str:
         return f" `{'; '.join((short['shell'] or short['line']).strip().splitlines())}`" if short else "\n"
 
     plain = _HEAD_OF_TABLE.sub("", _LEADS_TO.sub(": `", FENCED.sub(shown, _BLOCKS_OF_EDITS.sub("\n", text))))
-    return _ROW.sub(lambda row: f"- {' — '.join(re.split(r' *[|] *', row[1]))};", plain)
+    return _ROW.sub(lambda row: f"- {' — '.join(cell.strip() for cell in row[1].split('|'))};", plain)
 
 
 def _quoted(text: str, most: int) -> list[str]:
@@ -230,10 +231,8 @@ def requests(session: Session) -> list[tuple[int, str]]:
     that it answers, or the plan that it leads to; of one that was typed again the last."""
     rows: list[tuple[int, str]] = []
     question = offered = ""
-    acted = False
     for at, turn in enumerate(session.conversation.turns):
         text = turn.text.strip()
-        acted = acted or any(isinstance(row, Command | Delegation | Edit | OtherCall) for row in turn.events)
         if turn.role == "assistant" and not turn.agent and text:
             last, offered = text.splitlines()[-1], text
             question = last if last.rstrip(" *_)`").endswith(("?", "？")) else ""
@@ -243,9 +242,6 @@ def requests(session: Session) -> list[tuple[int, str]]:
             before = rows[-1][1] if rows else ""
             if len(before) >= MIN_AGAIN and text.startswith(before[: int(ALIKE * len(before))]):
                 rows.pop()  # typed once more
-            elif before and question and len(before.partition(" (asked: “")[0]) < MIN_AGAIN and not acted:
-                rows.pop()  # a few words that led to a question and to nothing else
-            acted = False
             answers = rows and question and len(text) < SHORT_REQUEST
             if chosen := _chosen(text, offered):
                 text = chosen
@@ -419,6 +415,8 @@ def _open(session: Session) -> list[str]:
         question = ENDS.split(last)[-1]
         rows.append(f"- the assistant asked, and nobody answered: “{_cut(_line(question), LATER_REQUEST)}”")
     rows += [f"- {steps}" for steps in [steps_not_done(session)] if steps]
+    if (at := plan_not_begun(session)) >= 0:
+        rows.append(f"- the plan of turn {at + 1} was approved, and nothing was written or run behind it")
     rows += [
         f"- an edit of `{path}` failed (turn {at + 1}) and was not made later: {_cut(why, SHORTEST)}"
         for at, path, why in edits_not_made(session)
