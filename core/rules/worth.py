@@ -1,50 +1,72 @@
-"""Which units of a session are worth a line: those that give a reason or a condition, in the words with which the
-session ended or in a commit's message.
+"""Which units of a session are worth a line, by a fitted linear model: a sum of weights, one a feature.
 
-Where a unit stands tells more than its words. What an earlier message says, the session often overtakes, and what was
-done is a log; the last message and the commits speak of what holds then, and a reason in them is what nobody sees in
-the code (`tests/quality/SOURCES.md` has the figures).
+Four things are looked at: how long a line is, how much it names, whether it tells what was changed, and whether it
+tells a limit. The weights stand in `assets/worth.tsv`, a feature a line with what it adds to "worth a line" (log-odds).
+`python -m tests.quality.fit` makes them again from labels. They are read when a session is first harvested by rules,
+never when the program starts.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
 
 from core.rules import words
-from core.rules.sentence import STRONG, Found, alike, cue_of, found, lost, stems, whole_quotes
+from core.rules.sentence import Found, alike, found, lost, names_in, stems, whole_quotes
 from core.rules.session import Session
 from core.rules.units import LEANS, LONGEST, Unit, units_of
 
+WEIGHTS = Path(__file__).resolve().parents[2] / "assets" / "worth.tsv"
+LEAST = 0.35
+"""From this probability on a unit is worth a line."""
 MAX_LINES = 2
 """Lines of one session at most."""
 SAME_STEMS, LEAST_STEMS = 0.5, 4
+BIAS = "bias"
+
+
+@cache
+def weights() -> dict[str, float]:
+    """The weights by their features."""
+    rows = (line.split("\t") for line in WEIGHTS.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
+    return {name: float(weight) for name, weight in rows}
+
+
+def probability(of: Iterable[str], by: dict[str, float]) -> float:
+    """How likely a unit of these features is worth a line, by these weights."""
+    total = by.get(BIAS, 0.0) + math.fsum(by.get(name, 0.0) for name in of)
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
 
 def find_worth(session: Session) -> Iterator[Found]:
-    """The units of a session that are worth a line, those that give a reason first."""
-    for unit, line in sorted(best(candidates(session)), key=lambda row: (row[0].turn, row[0].at)):
+    """The units of a session that are worth a line, the better one of two that say the same."""
+    rated = [(probability(of, weights()), unit, line) for unit, line, of in candidates(session)]
+    for rate, unit, line in sorted(best(rated), key=lambda row: (row[1].turn, row[1].at)):
         category = "decisions" if _CHOICE.search(line) else "facts"
-        yield found(category, line, unit.turn, quote=unit.quote, score=50 + gives_reason(line))
+        yield found(category, line, unit.turn, quote=unit.quote, score=round(100 * rate))
 
 
-def candidates(session: Session) -> Iterator[tuple[Unit, str]]:
-    """The units of a session that can be a line, each with its line: of commits, and of the last closing message."""
-    last = session.closings[-1].number if session.closings else -1
+def candidates(session: Session) -> Iterator[tuple[Unit, str, frozenset[str]]]:
+    """The units of a session that can be a line, each with its line and the features of it."""
     units = [unit for unit in units_of(session) if unit.place != "user" and unit.kind != "check"]
     for at, unit in enumerate(units):
-        line = line_of(units, at) if unit.place == "commit" or unit.turn == last else ""
-        if line and says_why(line):
-            yield unit, line
+        line = line_of(units, at)
+        if line:
+            yield unit, line, frozenset(features(line))
 
 
-def best(rows: Iterable[tuple[Unit, str]]) -> list[tuple[Unit, str]]:
+def best(
+    rated: Iterable[tuple[float, Unit, str]], least: float = LEAST, most: int = MAX_LINES
+) -> list[tuple[float, Unit, str]]:
     """The best lines of a session, none that says what a better one says; of two as good the later one."""
-    chosen: list[tuple[Unit, str]] = []
-    for row in sorted(rows, key=lambda row: (-gives_reason(row[1]), -row[0].turn, -row[0].at)):
-        if len(chosen) == MAX_LINES:
+    chosen: list[tuple[float, Unit, str]] = []
+    for row in sorted(rated, key=lambda row: (-row[0], -row[1].turn, -row[1].at)):
+        if row[0] < least or len(chosen) == most:
             break
-        if not any(says_same(row[1], line) for _, line in chosen):
+        if not any(says_same(row[2], line) for _, _, line in chosen):
             chosen.append(row)
     return chosen
 
@@ -69,28 +91,23 @@ PAST = re.compile(
     re.IGNORECASE,
 )
 """How a line begins that tells what was done."""
-_CONDITION = re.compile(r"\b(?:when|if|unless|until|while|even though)\b", re.IGNORECASE)
-_DONE = re.compile(
-    r"^[A-Z][a-z]+(?:ed|ing)\b|^[A-Z][a-z]+s (?:the|an?|to|from|on|all|every|each|new|its|full)\b|\b(?:is|are) now\b|"
-    r"^(?:[Yy]es|[Nn]o|[Oo]k(?:ay)?|[Ss]ure)\b[:,.]|\btypos?\b|\b[Tt]he user (?:is asking|wants|asked|said|mentioned)\b"
-)
-"""What tells what was done: a line without a subject, a slip that is mended; an answer to
-somebody; or what a model thinks aloud."""
-_GUESS = re.compile(
-    r"\b(?:likely|probably|might|may|could|would|should|seems?|suggests?|appears?|possibl[ey]|perhaps|maybe)\b",
+_LIMIT = re.compile(
+    r"\b(?:only|not|never|no|cannot|can['’]t|doesn['’]t|does not|won['’]t|must|required?|requires|unless|until|"
+    r"by default|silently|ignores?|without|fails?|breaks?|limit\w*|at most|at least|unaffected|unsupported|"
+    r"harmless|safe to ignore)\b",
     re.IGNORECASE,
 )
 
 
-def says_why(line: str) -> bool:
-    """Whether a line tells a reason or a condition, and neither guesses nor only tells what was done."""
-    told = gives_reason(line) or _CONDITION.search(line) is not None
-    return told and not (PAST.match(line) or _DONE.search(line) or _GUESS.search(line))
-
-
-def gives_reason(line: str) -> bool:
-    """Whether a line tells why, and not only when."""
-    return cue_of(line) == STRONG
+def features(line: str) -> Iterator[str]:
+    """The features of a line."""
+    names = names_in(line)
+    yield from (f"long>={edge}" for edge in (60, 90, 130, 180, 260, 360) if len(line) >= edge)
+    yield from (f"names>={edge}" for edge in (1, 2, 3, 4, 6) if len(names) >= edge)
+    if PAST.match(line):
+        yield "past"
+    if _LIMIT.search(line):
+        yield "limit"
 
 
 # --- what can be a line ---
