@@ -170,7 +170,6 @@ PUSHED = (("ran", ("git push", "   0a1b2c3..5d6e7f8  gate/fix -> gate/fix")), ("
         ((*COMMITTED, *PUSHED), "", "Push `gate/fix`, which is one commit ahead of origin.", "", True),
         (COMMITTED, "Push gate/fix to vault.invalid.", "Push `gate/fix` to vault.invalid.", "", True),
         (COMMITTED, "Push gate/fix with --no-verify.", "Push `gate/fix` with --no-verify.", "", True),
-        (COMMITTED, "Force: push the branch to origin.", "Push the branch `gate/fix` with force to origin.", "", True),
         (COMMITTED, "Push, then tell ./notify.sh.", "Push `gate/fix`, then run ./notify.sh.", "", True),
         (LEFT, "Commit docs/color.md and open-all.sh.", "Commit `docs/color.md` and `open-all.sh`.", "", True),
     ],

@@ -228,7 +228,8 @@ class Voices:
                 if turn.role == "system":
                     self._forget_addresses(turn.text, number)
         self._frequency: dict[str, int] = {}
-        for passage in (*self._said, *self._tools):
+        left = _Passage(own={feature for passage in self._left for feature in passage.all()})
+        for passage in (*self._said, *self._tools, left):
             for feature in passage.all():
                 self._frequency[feature] = self._frequency.get(feature, 0) + 1
 
@@ -317,18 +318,16 @@ class Voices:
         own = self._own_words(quote, turns)
         pieces = [piece for piece in _STEP_MARK.split(text) if piece and piece.strip()]
         steps = category == "playbooks" and own is not None and len(pieces) > 2  # each of them is judged by itself
-        if not steps and self._is_foreign(text, own, whole=True, category=category):
+        if not steps and self._is_foreign(text, own, whole=True, kind=category):
             return True
         if len(pieces) < 2:
             return False
         if category != "playbooks":
-            return any(
-                self._is_foreign(piece, own, whole=False, category=category) for piece in pieces if is_order(piece)
-            )
+            return any(self._is_foreign(piece, own, whole=False, kind=category) for piece in pieces if is_order(piece))
         # What a playbook is called is no step, unless a command or a path stands in it; `owner/repo` may be a path.
         called = (one for one in features(pieces[0]) if one.startswith("="))
         named = text.startswith("**") and not any(called)
-        return any(self._is_foreign(piece, own, whole=False, category="tasks_done") for piece in pieces[named:])
+        return any(self._is_foreign(piece, own, whole=False, kind="tasks_done") for piece in pieces[named:])
 
     def _own_words(self, quote: str, turns: Iterable[int]) -> frozenset[str] | None:
         """The words of a quote that is a user's, or the assistant's and no echo of a tool; None for any other."""
@@ -360,9 +359,9 @@ class Voices:
                 return False
         return True
 
-    def _is_foreign(self, text: str, own: frozenset[str] | None, *, whole: bool, category: str) -> bool:
+    def _is_foreign(self, text: str, own: frozenset[str] | None, *, whole: bool, kind: str) -> bool:
         """Whether a text is a tool's: a whole item, or one step or order in it. `own` are the words of its quote where
-        that is no tool's, a step that worked is of the category of deeds."""
+        that is no tool's, `kind` is its category; a step that worked is a deed, too."""
         kinds = features(text)
         weights = {
             feature: kind * self._rarity(self._frequency[feature])
@@ -371,16 +370,16 @@ class Voices:
         }
         if self._has_address_of_tool(weights):
             return True
-        if category == "tasks_open" and self._is_left(kinds):
-            return False
         if sum([kinds[feature] for feature in weights]) <= KNOWN * sum(kinds.values()):
             return whole and bool(kinds) and self._foreign > 0
         total = sum(weights.values())
         if not whole and total < LEAST_OF_STEP:
             return False
         said, tools = self._support(weights, total)
-        deed = category == "tasks_done"
+        deed = kind == "tasks_done"
         if said >= RATIO * tools or (deed and _best_share(self._commits, weights, total) >= TOLD):
+            return False
+        if kind == "tasks_open" and _best_share(self._left, weights, total) >= LEFT:
             return False
         if own is None:
             return True
@@ -389,22 +388,13 @@ class Voices:
         stated = _best_share(self._statements, weights, total)
         return stated >= TOLD and _share(own, weights, total) < RATIO * stated
 
-    def _is_left(self, kinds: Mapping[str, float]) -> bool:
-        """Whether the record shows nearly all of an open task as left to do, and no tool told the rest of it."""
-        rests = [kinds.keys() - passage.words.keys() for passage in self._left]
-        return any(
-            self._first_tool.keys().isdisjoint(rest) and _share(kinds.keys() - rest, kinds, sum(kinds.values())) >= LEFT
-            for rest in rests
-            if rest < kinds.keys()
-        )
-
     def _has_address_of_tool(self, found: Iterable[str]) -> bool:
         """Whether an address is among these features that a tool was the first to name, and no person."""
         named = (feature for feature in found if feature in self._first_tool and feature not in self._given)
         return any(_ADDRESS.match(feature[1:]) for feature in named)
 
     def _rarity(self, number: int) -> float:
-        passages = len(self._said) + len(self._tools)
+        passages = len(self._said) + len(self._tools) + 1
         return math.log(1 + passages / number) / math.log(1 + passages)
 
     def _support(self, weights: Mapping[str, float], total: float) -> tuple[float, float]:
@@ -459,10 +449,9 @@ def _left(conversation: Conversation, turns: tuple[Turn, ...]) -> Iterator[str]:
     for path in course.left:
         parts = re.split(r"[\\/]", path)
         names = " ".join("/".join(parts[at:]) for at in range(len(parts)))  # from whichever folder
-        yield f"commit the staged uncommitted changes on branch {branch} to {names}"
+        yield f"commit staged uncommitted changes on branch {branch} {names}"
     if course.end.commit and not course.end.pushed:
-        ahead = f"1 one commit ahead of origin/{branch}, not pushed yet"
-        yield f"push the branch {branch} with {course.end.commit}, which is {ahead}"
+        yield f"push {course.end.commit} 1 one commit ahead of origin/{branch} on branch {branch}, not pushed yet"
 
 
 def _has_written(turn: Turn) -> bool:
