@@ -204,8 +204,7 @@ class Voices:
         self._branch = f"commit {conversation.branch} pushed"
         turns = conversation.turns if any(foreign for turn in conversation.turns for _, foreign in pieces(turn)) else ()
         self._turns = turns
-        for text in _left(conversation, turns):
-            self._keep(text, 0, self._left)
+        self._keep(_left(turns), 0, self._left)
         for number, turn in enumerate(turns):
             if not turn.doubtful:
                 self._hear_deeds(turn, number)
@@ -228,8 +227,7 @@ class Voices:
                 if turn.role == "system":
                     self._forget_addresses(turn.text, number)
         self._frequency: dict[str, int] = {}
-        left = _Passage(own={feature for passage in self._left for feature in passage.all()})
-        for passage in (*self._said, *self._tools, left):
+        for passage in (*self._said, *self._tools):
             for feature in passage.all():
                 self._frequency[feature] = self._frequency.get(feature, 0) + 1
 
@@ -394,7 +392,7 @@ class Voices:
         return any(_ADDRESS.match(feature[1:]) for feature in named)
 
     def _rarity(self, number: int) -> float:
-        passages = len(self._said) + len(self._tools) + 1
+        passages = len(self._said) + len(self._tools)
         return math.log(1 + passages / number) / math.log(1 + passages)
 
     def _support(self, weights: Mapping[str, float], total: float) -> tuple[float, float]:
@@ -443,15 +441,14 @@ def _divide(found: list[tuple[str, int]], number: int, length: int, passages: li
             passages[first + place].words.setdefault(feature, number)
 
 
-def _left(conversation: Conversation, turns: tuple[Turn, ...]) -> Iterator[str]:
+def _left(turns: tuple[Turn, ...]) -> str:
     """What the record shows as left to do with the session's own work, in the words of git."""
-    course, branch = follow(Course(), turns), branch_at_end(turns) or conversation.branch
-    for path in course.left:
-        parts = re.split(r"[\\/]", path)
-        names = " ".join("/".join(parts[at:]) for at in range(len(parts)))  # from whichever folder
-        yield f"commit staged uncommitted changes on branch {branch} {names}"
-    if course.end.commit and not course.end.pushed:
-        yield f"push {course.end.commit} 1 one commit ahead of origin/{branch} on branch {branch}, not pushed yet"
+    course, branch = follow(Course(), turns), branch_at_end(turns)
+    end, paths = course.end, [re.split(r"[\\/]", path) for path in course.left]
+    names = " ".join("/".join(parts[at:]) for parts in paths for at in range(len(parts)))  # from whichever folder
+    files = f"commit staged uncommitted changes on branch {branch} {names}" if paths else ""
+    behind = f"push {end.commit} 1 one commit ahead of origin/{branch} on branch {branch}"
+    return f"{files}\n{behind}" if end.commit and not end.pushed else files
 
 
 def _has_written(turn: Turn) -> bool:
