@@ -29,12 +29,12 @@ _MOVES = re.compile(r"(?:git )?mv (?:-\w+ )*(?P<old>\S+) (?P<new>\S+)$")
 _WRITES = re.compile(r"git add (?:-- )?(?P<added>.+)|.*?(?<![\d&>])>{1,2} ?(?P<into>[\w./-]+\.\w+)(?: |$)")
 _ELSEWHERE = ("/dev/", "/tmp/", "/var/tmp/")
 _ON = re.compile(
-    r"^(?:(?:Output: )?On branch (?P<status>\S+)|## (?P<short>[^\s.]+(?:\.[^\s.]+)*)(?:\.\.\.\S+.*)?|"
+    r"^(?:On branch (?P<status>\S+)|## (?P<short>[^\s.]+(?:\.[^\s.]+)*)(?:\.\.\.\S+.*)?|"
     r"Switched to (?:a new )?branch '(?P<switched>[^']+)'|"
     r"\[(?P<committed>[^\s\]]+)(?: \(root-commit\))? [0-9a-f]{7,40}\] .*)$",
     re.MULTILINE,
 )
-_TELLS_BRANCH = re.compile(r"\bgit(?: -[cC] \S+)* (?:status|commit|checkout|switch)\b")
+_TELLS_BRANCH = re.compile(r"\bgit (?:status|commit|checkout|switch)\b")
 
 
 @dataclass

@@ -194,17 +194,13 @@ class Course:
         self.failed = _failed_by(event)
 
     @property
-    def left(self) -> list[str]:
-        """The paths of the files that were written behind the last commit, the oldest change first."""
-        rows = sorted(self.files.items(), key=lambda one: one[1].last)
-        return [
-            path for path, row in rows if row.last > self.clean and not row.how.startswith((DELETED, NO_CHANGE, MOVED))
-        ]
-
-    @property
     def end(self) -> End:
         """How the session stands behind these turns."""
-        files = [re.split(r"[\\/]", path)[-1] for path in self.left]
+        rows = sorted(self.files.items(), key=lambda one: one[1].last)
+        left = [
+            path for path, row in rows if row.last > self.clean and not row.how.startswith((DELETED, NO_CHANGE, MOVED))
+        ]
+        files = [re.split(r"[\\/]", path)[-1] for path in left]
         opened = self.pull if self.pulled >= self.committed else ""
         pushed = bool(opened) or self.pushed >= self.committed
         pull, merged = _pull(opened, self.asked_of_pulls if pushed else [])

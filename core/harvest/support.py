@@ -17,7 +17,6 @@ translation) do not count. The best passage of people and the assistant is compa
   its words, and the quote has not: what merely shares its names with a long output was not told by it.
 - What the assistant wrote into a file is its own, as far as no tool said it before; of what it says that it has done,
   such an edit is the proof. So is its summary of the session so far, but for the addresses in it.
-- That a file of the session is not committed, or a commit not pushed, its record tells: who says so does not matter.
 - An address (URL, host, e-mail) must have been given by somebody; a tool that names it is not enough.
 - What tools returned, what a system put in, and turns whose speaker is in doubt are a tool's word.
 - What nobody can be shown to have said is a tool's word too, where there was a tool.
@@ -31,10 +30,8 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from core.conversations.changed import branch_at_end
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import MESSAGE, Command, Commit, Compaction, Edit, PullRequest, Push, Question
-from core.conversations.ran import Course, follow
 from core.harvest.orders import is_order, reads_out, speaks_for
 
 PASSAGE = 600
@@ -57,8 +54,6 @@ LEAST_WORDS = 3
 """A sentence of fewer plain words is compared by its paths and options as well."""
 DONE = 0.3
 """So much of a deed that the assistant tells of stands in the files that it wrote."""
-LEFT = 0.8
-"""So much of an open task stands in what the record shows as left to do."""
 MAX_ECHOES = 50
 """At most this many passages of the assistant are looked at, the best first."""
 GOVERNED = ("decisions", "playbooks", "tasks_open", "tasks_done")
@@ -200,11 +195,9 @@ class Voices:
         self._foreign_texts: list[str] = []
         self._length = 0
         self._commits: list[_Passage] = []
-        self._left: list[_Passage] = []
         self._branch = f"commit {conversation.branch} pushed"
         turns = conversation.turns if any(foreign for turn in conversation.turns for _, foreign in pieces(turn)) else ()
         self._turns = turns
-        self._keep(_left(turns), 0, self._left)
         for number, turn in enumerate(turns):
             if not turn.doubtful:
                 self._hear_deeds(turn, number)
@@ -314,18 +307,19 @@ class Voices:
         if not self._tools and not self._foreign:
             return False
         own = self._own_words(quote, turns)
+        deed = category == "tasks_done"
         pieces = [piece for piece in _STEP_MARK.split(text) if piece and piece.strip()]
         steps = category == "playbooks" and own is not None and len(pieces) > 2  # each of them is judged by itself
-        if not steps and self._is_foreign(text, own, whole=True, kind=category):
+        if not steps and self._is_foreign(text, own, whole=True, deed=deed):
             return True
         if len(pieces) < 2:
             return False
         if category != "playbooks":
-            return any(self._is_foreign(piece, own, whole=False, kind=category) for piece in pieces if is_order(piece))
+            return any(self._is_foreign(piece, own, whole=False, deed=deed) for piece in pieces if is_order(piece))
         # What a playbook is called is no step, unless a command or a path stands in it; `owner/repo` may be a path.
         called = (one for one in features(pieces[0]) if one.startswith("="))
         named = text.startswith("**") and not any(called)
-        return any(self._is_foreign(piece, own, whole=False, kind="tasks_done") for piece in pieces[named:])
+        return any(self._is_foreign(piece, own, whole=False, deed=True) for piece in pieces[named:])
 
     def _own_words(self, quote: str, turns: Iterable[int]) -> frozenset[str] | None:
         """The words of a quote that is a user's, or the assistant's and no echo of a tool; None for any other."""
@@ -357,9 +351,9 @@ class Voices:
                 return False
         return True
 
-    def _is_foreign(self, text: str, own: frozenset[str] | None, *, whole: bool, kind: str) -> bool:
+    def _is_foreign(self, text: str, own: frozenset[str] | None, *, whole: bool, deed: bool = False) -> bool:
         """Whether a text is a tool's: a whole item, or one step or order in it. `own` are the words of its quote where
-        that is no tool's, `kind` is its category; a step that worked is a deed, too."""
+        that is no tool's, `deed` says that it is something which the assistant has done."""
         kinds = features(text)
         weights = {
             feature: kind * self._rarity(self._frequency[feature])
@@ -374,10 +368,7 @@ class Voices:
         if not whole and total < LEAST_OF_STEP:
             return False
         said, tools = self._support(weights, total)
-        deed = kind == "tasks_done"
         if said >= RATIO * tools or (deed and _best_share(self._commits, weights, total) >= TOLD):
-            return False
-        if kind == "tasks_open" and _best_share(self._left, weights, total) >= LEFT:
             return False
         if own is None:
             return True
@@ -439,16 +430,6 @@ def _divide(found: list[tuple[str, int]], number: int, length: int, passages: li
             while first + place >= len(passages):
                 passages.append(_Passage())
             passages[first + place].words.setdefault(feature, number)
-
-
-def _left(turns: tuple[Turn, ...]) -> str:
-    """What the record shows as left to do with the session's own work, in the words of git."""
-    course, branch = follow(Course(), turns), branch_at_end(turns)
-    end, paths = course.end, [re.split(r"[\\/]", path) for path in course.left]
-    names = " ".join("/".join(parts[at:]) for parts in paths for at in range(len(parts)))  # from whichever folder
-    files = f"commit staged uncommitted changes on branch {branch} {names}" if paths else ""
-    behind = f"push {end.commit} 1 one commit ahead of origin/{branch} on branch {branch}"
-    return f"{files}\n{behind}" if end.commit and not end.pushed else files
 
 
 def _has_written(turn: Turn) -> bool:
