@@ -102,32 +102,6 @@ def test_conversations_of_one_run_know_what_those_before_them_taught(world: Worl
     assert statement.bullet.text.startswith("In wording 0") and statement.conversations == 4
 
 
-@pytest.mark.parametrize("there", [True, False])
-def test_a_note_on_a_file_is_known_to_the_next_session_of_its_project(world: World, there: bool) -> None:
-    """Notes alone were not shown: each session wrote its own, and one said the contrary of the other."""
-    seen = list[str]()
-
-    def answering(number: int, prompt: str) -> dict[str, Any]:
-        same = known_id(prompt, "conf.py: sets the port of the worker, 7700")
-        seen.append(same)
-        note = {"path": "conf.py", "note": f"sets the port of the worker, 7700{', too' * (number > 1)}", "quote": ""}
-        return {"files": [note | ({"confirms": same} if same else {})]}
-
-    folder = world.folder / "app"
-    folder.mkdir()
-    if there:
-        (folder / "conf.py").write_text("PORT = 7700\n")
-    model = FakeModel(answering)
-    for number in range(3):
-        world.converse(session(folder, number, "which?", f"conf.py sets the worker's port, 7700. {number}"))
-        if number:
-            world.run(model)
-    assert seen[0] == "" and all(seen[1:]) and len(seen) == 3
-    places = [*world.paths.file_notes.glob("*.md"), world.paths.knowledge / "facts.md"]
-    written = "".join(path.read_text() for path in places if path.exists())
-    assert written.count("sets the port of the worker, 7700") == 1
-
-
 def test_a_run_that_is_cancelled_waits_for_nobody_who_was_not_begun(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

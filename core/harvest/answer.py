@@ -83,11 +83,6 @@ class Item:
     scope: str = ""
     said: str = ""
 
-    @property
-    def shown(self) -> str:
-        """The item as a later conversation is shown it: a note stands behind the path of its file."""
-        return sanitise_line(f"{self.path}: {self.text}", None) if self.path else self.text
-
 
 class Offer(NamedTuple):
     """What a model says of a line of the store (`old`), of a kind of OFFERED; `new` is what is said instead, or ""."""
@@ -125,7 +120,6 @@ _LINKS: dict[str, dict[str, Any]] = {
     "tasks_open": {"confirms": _ID, "supersedes": _ID, "retracts": _ID},
     "questions": {"confirms": _ID, "retracts": _ID},
     "playbooks": {"confirms": _ID, "supersedes": _ID, "retracts": _ID, **_SCOPE},
-    "files": {"confirms": _ID},
 }
 """What a row may say of a line that is known, by its id, and whose it is; none of it is required."""
 OFFERED = {
@@ -289,13 +283,11 @@ class _Intake:
             return self.count("wrong shape" if item is None else "empty")
         if same is not None and (same.earlier or same.waits):
             return self.count("repeated")
-        if same is not None and same.category == "files" and not _adds_figures(item.text, same.text):
-            return self.count("repeated")  # nothing counts how often a note was said
         item = self._judged(item, category, raw)
         if same is not None and not _adds_figures(item.text, same.text):
             if item.held == "secret" or not self._stands(item.quote):  # the line stands: nothing for the user to decide
                 return self.count("not borne out")
-            item = replace(item, category=same.category, text=same.text, path="", confirms=True, steps=(), held="")
+            item = replace(item, category=same.category, text=same.text, confirms=True, steps=(), held="")
         key = (item.category, item.text, item.path)
         if key in self._seen:
             return self.count("repeated")
@@ -352,7 +344,8 @@ def given(arrays: Mapping[str, list[Any]]) -> list[Known]:
         for raw in arrays.get(row.name, []):
             item = _item(row.name, raw) if not (isinstance(raw, dict) and raw.get("confirms")) else None
             if item is not None and item.text and _with_secret(row.name, raw) is None and not redact(item.text).counts:
-                found.append(Known(row.name, item.shown, earlier=True))
+                text = f"{item.path}: {item.text}" if item.path else item.text
+                found.append(Known(row.name, sanitise_line(text, None), earlier=True))
     return found
 
 
@@ -362,9 +355,8 @@ def _confirmed(category: str, raw: Any, shown: Shown) -> Known | None:
     return next((row for row in found if row.category == category or {row.category, category} <= _KINDRED), None)
 
 
-_KINDRED = {"facts", "decisions", "playbooks", "questions", "files"}
-"""What one model calls a fact another calls a decision, and a note on a file that is not here is one; a task is nothing
-else."""
+_KINDRED = {"facts", "decisions", "playbooks", "questions"}
+"""What one model calls a fact another calls a decision; a task is nothing else."""
 
 
 def _adds_figures(text: str, known: str) -> bool:

@@ -135,7 +135,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         found = distil(tail.conversation, item.name, options.distil, generate, whole, known, date)
         if known is not None:
             new = (row for row in found.items if not row.confirms)
-            learned = [Known(row.category, row.shown, date=date, waits=bool(row.held)) for row in new]
+            learned = [Known(row.category, row.text, date=date, waits=bool(row.held)) for row in new]
             known.learn(learned, tail.conversation.folder)
     if options.read_by is not None:
         options.read_by(whole)

@@ -15,7 +15,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count, takewhile
 from threading import Condition, Lock
 from typing import Any
@@ -27,14 +27,13 @@ from core.base.paths import Paths
 from core.base.project import project_root
 from core.base.secrets.redact import redact
 from core.knowledge.bullet_text import held_item
-from core.knowledge.categories import note_files, read_category, read_text
+from core.knowledge.categories import read_category, read_text
 from core.knowledge.confirmed import read_confirmed
-from core.knowledge.file_notes import read_records
 from core.knowledge.projects import OTHER, OWN, Here, Projects, here_in, nearness, projects_of
-from core.knowledge.removed import Removed, read_hidden
+from core.knowledge.removed import read_hidden
 from core.knowledge.same import statements
 
-SHOWN = ("facts", "decisions", "playbooks", "tasks_open", "questions", "files")
+SHOWN = ("facts", "decisions", "playbooks", "tasks_open", "questions")
 LABELS = {
     "facts": "fact",
     "decisions": "decision",
@@ -193,11 +192,9 @@ class KnownStore:
         except OSError as error:
             why = f"the model was not shown what is known: what may not be told cannot be read: {error.strerror}"
             return KnownStore({}, projects_of(entries), why)
-        for name in SHOWN[:-1]:
+        for name in SHOWN:
             with suppress(OSError):
                 rows[name] = read_category(paths, name, removed, again)
-        with suppress(OSError):
-            rows["files"] = _notes(paths, removed)
         held = list[Bullet]()
         with suppress(OSError):
             held = parse_bullets(read_text(paths.quarantine))
@@ -298,17 +295,6 @@ class Shown:
 
 NOTHING = Shown(None, "", 0)
 """For answers to which nothing known was shown."""
-
-
-def _notes(paths: Paths, removed: Removed) -> list[Bullet]:
-    """The notes on source files, each behind the path of its file. Raises OSError."""
-    records = read_records(paths)
-    found = []
-    for file in note_files(paths):
-        path = str(records.get(file.name, {}).get("path", ""))
-        bullets = parse_bullets(read_text(file)) if path else []
-        found += [replace(row, text=f"{path}: {row.text}") for row in bullets if not removed.keeps_away(row)]
-    return found
 
 
 def words_of(text: str) -> set[str]:
