@@ -87,49 +87,6 @@ def test_steps_in_another_order_are_not_asked_as_alike(workspace: Workspace, ste
     assert isinstance(queue, Queue) and [row.kind for row in queue.rows] == ["alike"]
 
 
-FACTS = """- id: global:fact:001
-  fact: every host keeps its cache for a day
-  category: fact
-  domain: global
-  confidence: 0.9
-- id: global:fact:002
-  fact: its cache every host keeps for a day
-  category: fact
-  domain: global
-  confidence: 0.9
-"""
-
-
-@pytest.mark.parametrize("answer", ["yes", "no"])
-def test_facts_that_were_written_by_hand_and_nearly_say_the_same_are_asked_about(
-    workspace: Workspace, answer: str
-) -> None:
-    """No bullet says them, so nobody would learn that an agent is told the same thing twice."""
-    (workspace.paths.knowledge / "quarantine.md").unlink()
-    (workspace.paths.knowledge / "global").mkdir()
-    (workspace.paths.knowledge / "global" / "mine.yaml").write_text(FACTS)
-    queue = review(workspace, kind="alike")
-    assert isinstance(queue, Queue)
-    [pair] = queue.rows
-    assert pair.text == "every host keeps its cache for a day" and pair.other == "its cache every host keeps for a day"
-    assert "100 % alike: global:fact:001 and global:fact:002" in review_text(queue)
-    done = answer_ids(workspace, [pair.id], answer=answer)
-    assert not done.errors and review(workspace, kind="alike") == Queue(())
-    left = text(workspace, "global/mine.yaml")
-    assert ("fact:001" not in left) == (answer == "yes") and "fact:002" in left
-
-
-def test_facts_of_bullets_that_are_alike_are_asked_about_once(workspace: Workspace) -> None:
-    """A yes to the bullets takes the fact too; the second question would be about what is gone."""
-    lines = ("- Every host keeps its cache for a day [from: a, 2026-01-01]", "- Its cache every host keeps for a day")
-    (workspace.paths.knowledge / "facts.md").write_text("\n".join(("# Facts", "", *lines, "")))
-    (workspace.paths.knowledge / "quarantine.md").unlink()
-    (workspace.paths.knowledge / "global").mkdir()
-    (workspace.paths.knowledge / "global" / "mine.yaml").write_text(FACTS)
-    queue = review(workspace, kind="alike")
-    assert isinstance(queue, Queue) and [row.file for row in queue.rows] == ["facts.md"]
-
-
 def test_an_id_that_names_nothing_lets_none_of_the_others_be_answered(workspace: Workspace) -> None:
     """Who mistypes one of two ids would have decided half of it without knowing which half."""
     queue = review(workspace)

@@ -164,14 +164,8 @@ def _replace(at: At, row: Waiting) -> Done:
 
 
 def _merge(at: At, row: Waiting) -> Done:
-    if row.bullet is None:
-        return _delete(at, row)
     old, new = (_placed_now(at, place) for place in row.of)
     return _done(replace_old(at.workspace, old, new, run=at.run, now=at.now))
-
-
-def _delete(at: At, row: Waiting) -> Done:
-    return _done(delete_fact(at.workspace, row.of.id, now=at.now))
 
 
 def _placed_now(at: At, place: Placed) -> Placed:
@@ -235,7 +229,7 @@ ONE_BY_ONE: dict[tuple[str, str], Callable[[At, Waiting], Done]] = {
     ("finished", YES): _replace,
     ("alike", YES): _merge,
     ("kept-away", YES): _bring_back,
-    ("stale", YES): _delete,
+    ("stale", YES): lambda at, row: _done(delete_fact(at.workspace, row.of.id, now=at.now)),
     ("stale", NO): lambda at, row: _done(confirm_fact(at.workspace, row.of.id, now=at.now)),
 }
 """What stands in neither is only remembered: it is asked no more."""

@@ -20,7 +20,6 @@ from core.base.project import GLOBAL
 from core.base.ready import kept_ready
 from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.commands.bullets import change_all
-from core.commands.fact_follow import bullets_of_store
 from core.commands.facts import current_facts
 from core.commands.project import find_project, projects_named
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
@@ -32,18 +31,7 @@ from core.factindex.index import read_index
 from core.give import still
 from core.harvest.proofs import Missing, Proofs, find_missing, marks
 from core.harvest.recovery import Recovered, with_store
-from core.knowledge.alike import (
-    LEAST_ALIKE,
-    Alike,
-    Placed,
-    Superseding,
-    alike,
-    flat,
-    near_pairs,
-    offers_in,
-    placed,
-    superseding,
-)
+from core.knowledge.alike import Alike, Placed, Superseding, alike, offers_in, placed, superseding
 from core.knowledge.answers import NAME as ANSWERS
 from core.knowledge.answers import silenced
 from core.knowledge.bullet_text import BulletRef
@@ -397,25 +385,6 @@ def _alike(look: Look) -> Iterator[Waiting]:
         yield Waiting("alike", key, text, why, yes, "keep both", of, old.bullet, other=other, file=old.file)
 
 
-def _alike_facts(look: Look) -> Iterator[Waiting]:
-    """Facts of one domain that nearly say the same, of which no bullet says one: those that bullets say are compared
-    as bullets."""
-    facts = [fact for fact in current_facts(look.workspace, look.now)[0] if not fact.unread]
-    bullets = bullets_of_store(look.workspace.paths)
-    said = [bullets is not None and statement_mark(fact.fact) in bullets.live for fact in facts]
-    keys = [flat(statement_key(fact.fact)) for fact in facts]
-    for one, other, score in near_pairs(keys, [fact.domain for fact in facts], LEAST_ALIKE):
-        if said[one] and said[other]:
-            continue
-        old, new = sorted(
-            (facts[one], facts[other]), key=lambda fact: (fact.last_confirmed or fact.first_seen, fact.id)
-        )
-        key = _key("alike", *(f"{fact.id} {statement_key(fact.fact)}" for fact in sorted((old, new))))
-        why, day = f"{score:.0f} % alike: {old.id} and {new.id}", old.last_confirmed
-        yes, no, text, other_text = "delete the older fact", "keep both", old.fact, new.fact
-        yield Waiting("alike", key, text, why, yes, no, old, other=other_text, day=day, project=old.domain)
-
-
 def _vanished(look: Look) -> Iterator[Waiting]:
     removed = _removed(look)
     for row in missing_list(look.workspace, everything=look.everything, told=look.glance, now=lambda: look.now):
@@ -486,7 +455,7 @@ GATHERED: dict[str, Callable[[Look], Iterable[Waiting]]] = {
     "stale": _stale,
     "outdated": lambda look: (*_pairs(look, False), *_overtaken(look)),
     "finished": lambda look: _pairs(look, True),
-    "alike": lambda look: (*_alike(look), *_alike_facts(look)),
+    "alike": _alike,
 }
 """Kind -> what gathers it, what is cheap first: comparing takes seconds where there are ten thousand bullets."""
 KINDS = tuple(GATHERED)
