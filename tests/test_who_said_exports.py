@@ -92,6 +92,12 @@ def test_opencodes_export_tells_a_thought_from_the_answer_below_it() -> None:
     assert found.turns[2].text == "Add `-q`.\n\nThe user of the app sees nothing then."
 
 
+def test_an_answer_of_opencode_that_speaks_of_the_user_stays_an_answer() -> None:
+    answer = "The lock was never freed.\n\nIt stays whenever the user typed a wrong word.\n\nIt is freed now."
+    text = opencode("User\n\nmend the lock", f"{MARK}\n\n_Thinking:_\n\nMaybe the lock.\n\n{answer}")
+    assert read_conversation("x", text.encode()).turns[-1].text == answer
+
+
 @pytest.mark.parametrize(
     ("created", "day"),
     [

@@ -26,7 +26,7 @@ _TOOL = re.compile(r"\*\*Tool: ([\w.:/-]{1,200})\*\*$")
 _GIVEN, _BACK = "**Input:**", ("**Output:**", "**Error:**")
 _THINKING = "_Thinking:_"
 _TO_ITSELF = re.compile(
-    r"\b(?:I should|[Ll]et me (?!know)|ask them|[Tt]he user (?:is |was )?(?:asking|asked|wants?|said|says|sent|typed|"
+    r"\b(?:I should|[Ll]et me (?!know)|ask them|The user (?:is |was )?(?:asking|asked|wants?|said|says|sent|typed|"
     r"pasted|getting|trying|running|about to))\b"
 )
 """What a model says of who asks, and nobody says to them."""
