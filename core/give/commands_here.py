@@ -81,19 +81,19 @@ def before(database: sqlite3.Connection, project: str, session: str, key: str) -
 def _by_part(database: sqlite3.Connection, project: str, session: str, key: str) -> Known | None:
     """The same of a command that was never run as it is: one part of it was called wrongly in another line, and what
     was run in that line's place works."""
-    parts = key.split(JOINED)
-    failures = _rows(database, project, session, "c.failed = 1 AND c.wrong = ?", 1)
-    for row in reversed(failures):
-        part = _culprit(row)
-        if part not in parts:
+    for part in key.split(JOINED):
+        rows = _rows(database, project, session, "c.wrong = 1 AND c.failed = 1 AND instr(c.key, ?)", part)
+        failures = [row for row in rows if _culprit(row) == part]
+        if not failures:
             continue
         others = _rows(database, project, session, "instr(c.key, ?)", part)
         told = [other for other in others if other.failed >= 0 and part in other.key.split(JOINED)]
         if not told[-1].failed:
             return None
-        found = _instead(database, project, session, row)
-        if found is not None:
-            return _warning(row, *found)
+        for row in reversed(failures):
+            found = _instead(database, project, session, row)
+            if found is not None:
+                return _warning(row, *found)
     return None
 
 
@@ -167,7 +167,7 @@ def _stands_for(other: _Row, row: _Row) -> bool:
     return bool(given) and other.key.endswith(f" {given}") and program in row.line and "not found" in row.line
 
 
-def _rows(database: sqlite3.Connection, project: str, session: str, condition: str, value: str | int) -> list[_Row]:
+def _rows(database: sqlite3.Connection, project: str, session: str, condition: str, value: str) -> list[_Row]:
     return [_Row(*row) for row in database.execute(_ROWS.format(condition), (project, session, SESSIONS, value))]
 
 

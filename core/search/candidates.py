@@ -319,9 +319,10 @@ def _talk(database: sqlite3.Connection, thread: str) -> Talk:
 
 
 def lengths(database: sqlite3.Connection, threads: Collection[str]) -> dict[str, int]:
-    """How many characters were said in each of these threads."""
-    sql = "SELECT thread, sum(length(text)) FROM entries WHERE thread = ?"
-    return dict(row for thread in threads for row in database.execute(sql, (thread,)))
+    """How many characters were said in each of these threads. The index of conversations counts them beforehand: they
+    may be many megabytes."""
+    sql = "SELECT coalesce(sum(characters), 0) FROM said WHERE thread = ?"
+    return {thread: database.execute(sql, (thread,)).fetchone()[0] for thread in threads}
 
 
 def neighbours(

@@ -43,7 +43,7 @@ CREATE TABLE turns(
 CREATE TABLE commands(
     thread INTEGER, position INTEGER, key TEXT, words TEXT, failed INTEGER, error TEXT, line TEXT, wrong INTEGER
 );
-CREATE TABLE courses(thread INTEGER PRIMARY KEY, course TEXT);
+CREATE TABLE courses(thread INTEGER PRIMARY KEY, course TEXT, characters INTEGER);
 CREATE TABLE vectors(turn INTEGER PRIMARY KEY, vector BLOB);
 CREATE TABLE counted(entries INTEGER);
 INSERT INTO counted VALUES (0);
@@ -54,6 +54,7 @@ CREATE INDEX by_thread ON turns(thread, position, role);
 CREATE INDEX by_command ON commands(key, thread);
 CREATE INDEX by_error ON commands(error, thread) WHERE error <> '';
 CREATE INDEX of_thread ON commands(thread, position);
+CREATE INDEX of_wrong ON commands(thread) WHERE wrong = 1;
 CREATE INDEX by_day ON conversations(ended);
 CREATE INDEX by_project ON conversations(project, ended);
 CREATE VIEW entries AS
@@ -61,6 +62,7 @@ CREATE VIEW entries AS
         (SELECT project FROM conversations WHERE conversations.id = thread) AS project, '' AS path, thread, position,
         role, (SELECT source FROM conversations WHERE conversations.id = thread) AS source
     FROM turns;
+CREATE VIEW said AS SELECT thread, characters FROM courses;
 """
 
 
@@ -262,7 +264,8 @@ def put(
         database.executemany("INSERT INTO vectors VALUES (?, ?)", vectors)
     rows = [[storable(one) if isinstance(one, str) else one for one in made] for made in commands]
     database.executemany(f"INSERT INTO commands VALUES ({row.id}, ?, ?, ?, ?, ?, ?, ?)", rows)
-    database.execute("INSERT OR REPLACE INTO courses VALUES (?, ?)", (row.id, course))
+    said = "SELECT sum(length(text)) FROM turns WHERE thread = ?1"
+    database.execute(f"INSERT OR REPLACE INTO courses VALUES (?1, ?2, ({said}))", (row.id, course))
     database.execute("UPDATE counted SET entries = entries + ?", (len(turns),))
 
 

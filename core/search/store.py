@@ -37,6 +37,7 @@ CREATE TABLE entries(
     id INTEGER PRIMARY KEY, source INTEGER, kind TEXT, key TEXT, title TEXT, text TEXT, date TEXT, provenance TEXT,
     tags TEXT, project TEXT, path TEXT, thread TEXT, position INTEGER, role TEXT
 );
+CREATE VIEW said AS SELECT thread, length(text) AS characters FROM entries;
 CREATE TABLE vectors(turn INTEGER PRIMARY KEY, vector BLOB);
 CREATE TABLE known(key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE counted(entries INTEGER);
