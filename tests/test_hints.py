@@ -153,12 +153,25 @@ def test_a_note_of_a_file_is_told_before_it_is_changed_until_the_user_removes_it
     assert hook(shop, said, "another") == ""
 
 
+def test_a_note_is_told_in_a_work_tree_too(shop: Path) -> None:
+    """Agents are sent to work trees of their own, and their files are at other paths."""
+    file = shop / "app.py"
+    file.write_text("pass\n")
+    assert call("add", "files", "The retries are counted here", "--file", str(file))[0] == 0
+    assert call("search", "retries")[0] == 0
+    tree = shop.parent / "tree"
+    subprocess.run(["git", "worktree", "add", "-q", "--detach", str(tree)], cwd=shop, check=True, capture_output=True)
+    told = hook(tree, {**READS, "tool_input": {"file_path": str(tree / "app.py")}})
+    assert "- app.py: The retries are counted here" in told
+
+
+READS = {"hook_event_name": "PreToolUse", "tool_name": "Read"}
 TILL = (
     "The root cause: `src/shop/till.py:41` rounded each row, and the sum differed by a cent.",
-    "## Done\n\n**`src/shop/till.py`**\n- `total()` was changed to add first and round once, as the tax office wants it.\n\n"
+    "## Done\n\n**`src/shop/till.py`**\n"
+    "- `total()` was changed to add first and round once, as the tax office wants it.\n\n"
     "**`src/bank/till.py`**\n- The drawer was renamed to fit the new sign.",
 )
-READS = {"hook_event_name": "PreToolUse", "tool_name": "Read"}
 
 
 def told_of_the_till(shop: Path) -> None:
