@@ -15,6 +15,7 @@ from core.base.project import normal_remote, project_root, remote_of, slug
 from core.base.secrets.redact import redact
 from core.harvest.answer_object import find_object, refused
 from core.harvest.known import NOTHING, Known, Shown
+from core.harvest.named_paths import whole_path
 from core.harvest.orders import guides
 from core.harvest.playbook import read_steps, without_repository
 from core.harvest.quotes import OTHERS_WORK, Source, find_quote, is_copied, is_elsewhere, place_of, review_of, turns_of
@@ -120,6 +121,7 @@ _LINKS: dict[str, dict[str, Any]] = {
     "tasks_open": {"confirms": _ID, "supersedes": _ID, "retracts": _ID},
     "questions": {"confirms": _ID, "retracts": _ID},
     "playbooks": {"confirms": _ID, "supersedes": _ID, "retracts": _ID, **_SCOPE},
+    "files": {"confirms": _ID},
 }
 """What a row may say of a line that is known, by its id, and whose it is; none of it is required."""
 OFFERED = {
@@ -274,20 +276,25 @@ class _Intake:
             self.skipped[reason] = self.skipped.get(reason, 0) + number
 
     def take(self, category: str, raw: Any) -> None:
-        same = _confirmed(category, raw, self._shown)
-        item = self._read(category, raw, same)
+        item = _item(category, raw)
+        same = _confirmed(item, raw, self._shown)
+        item = self._read(item, raw, same)
         if item is not None and not item.text and (said := self._said_of_known(raw)):
             self.offers |= dict.fromkeys(said)
             return None
         if item is None or not item.text:
             return self.count("wrong shape" if item is None else "empty")
         if same is not None and (same.earlier or same.waits):
-            return self.count("repeated")
+            if not _adds_figures(item.text, same.text):
+                return self.count("repeated")
+            same = None
         item = self._judged(item, category, raw)
         if same is not None and not _adds_figures(item.text, same.text):
             if item.held == "secret" or not self._stands(item.quote):  # the line stands: nothing for the user to decide
                 return self.count("not borne out")
-            item = replace(item, category=same.category, text=same.text, confirms=True, steps=(), held="")
+            item = replace(
+                item, category=same.category, text=same.text, path=same.path, confirms=True, steps=(), held=""
+            )
         key = (item.category, item.text, item.path)
         if key in self._seen:
             return self.count("repeated")
@@ -310,14 +317,14 @@ class _Intake:
         said = {key: raw[key] for key in WORDLESS if key in raw} if isinstance(raw, dict) else {}
         return _offers(None, said, self._shown)
 
-    def _read(self, category: str, raw: Any, same: Known | None) -> Item | None:
+    def _read(self, item: Item | None, raw: Any, same: Known | None) -> Item | None:
         """A row as an item, with what it says for the fact index; one that only confirms a line has the line's text."""
-        item = _item(category, raw)
         if item is None or not isinstance(raw, dict):
             return item
+        category = item.category
         if not item.text and same is not None:
             quote = raw.get("quote")
-            item = Item(same.category, same.text, quote=quote if isinstance(quote, str) else "")
+            item = Item(same.category, same.text, same.path, quote if isinstance(quote, str) else "")
         if category in FACTUAL:
             item = _with_about(item, raw, self._secrets)
         return replace(item, scope=raw["scope"]) if raw.get("scope") in SCOPES else item
@@ -344,15 +351,25 @@ def given(arrays: Mapping[str, list[Any]]) -> list[Known]:
         for raw in arrays.get(row.name, []):
             item = _item(row.name, raw) if not (isinstance(raw, dict) and raw.get("confirms")) else None
             if item is not None and item.text and _with_secret(row.name, raw) is None and not redact(item.text).counts:
-                text = f"{item.path}: {item.text}" if item.path else item.text
-                found.append(Known(row.name, sanitise_line(text, None), earlier=True))
+                found.append(Known(row.name, item.text, earlier=True, path=item.path))
     return found
 
 
-def _confirmed(category: str, raw: Any, shown: Shown) -> Known | None:
+def _confirmed(item: Item | None, raw: Any, shown: Shown) -> Known | None:
     """The line that a row says once more, None for a row that says something new."""
-    found = shown.named(raw.get("confirms")) if isinstance(raw, dict) else []
-    return next((row for row in found if row.category == category or {row.category, category} <= _KINDRED), None)
+    if item is None or not isinstance(raw, dict):
+        return None
+    return next((row for row in shown.named(raw.get("confirms")) if _is_repeated(row, item, shown.folder)), None)
+
+
+def _is_repeated(known: Known, item: Item, folder: str) -> bool:
+    """Whether a row can say a line once more. A note is repeated by a note on the same file alone, however much another
+    line is like it; a row without words of its own says nothing that could be lost."""
+    if known.category == "files":
+        if not item.text and not item.path:
+            return True
+        return item.category == "files" and whole_path(known.path, folder) == whole_path(item.path, folder)
+    return known.category == item.category or {known.category, item.category} <= _KINDRED
 
 
 _KINDRED = {"facts", "decisions", "playbooks", "questions"}

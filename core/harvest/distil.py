@@ -13,14 +13,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import ntpath
 import os
-import posixpath
 import re
-from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -50,9 +47,10 @@ from core.harvest.asking import (
     summarize,
     words_around,
 )
-from core.harvest.freeze import mark_of_text, persons_of
+from core.harvest.freeze import mark_of_text, note_as_fact, persons_of
 from core.harvest.known import INTRODUCTION, KNOWN_BYTES, KNOWN_SHARE, Known, KnownStore, Shown
 from core.harvest.meter import cached_table
+from core.harvest.named_paths import note_roots, source_file, whole_path
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
@@ -134,8 +132,8 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     with known.turn(tail.conversation.folder, began, step.sha256) if known is not None else nullcontext():
         found = distil(tail.conversation, item.name, options.distil, generate, whole, known, date)
         if known is not None:
-            new = (row for row in found.items if not row.confirms)
-            learned = [Known(row.category, row.text, date=date, waits=bool(row.held)) for row in new]
+            roots = note_roots(tail.conversation.folder, options.file_roots)
+            learned = [_as_known(row, date, roots) for row in found.items if not row.confirms]
             known.learn(learned, tail.conversation.folder)
     if options.read_by is not None:
         options.read_by(whole)
@@ -143,6 +141,17 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     if step.earlier is not None and tail.kind != SAME and (generate is None or step.earlier.whole):
         harvest = replace(harvest, by_rules=_by_rules(harvest, tail.conversation, item.name, options, generate))
     return replace(harvest, entry={**harvest.entry, **read.facts, **_entry_of(step, tail, harvest)})
+
+
+def _as_known(item: Item, date: str, roots: Sequence[str]) -> Known:
+    """An item as the conversations after this one are shown it: a note on a file that is not there becomes a fact."""
+    source = None
+    with suppress(OSError):
+        source = source_file(item.path, roots) if item.path else None
+    if item.category == "files" and source is None and not item.held:
+        return Known("facts", note_as_fact(item), date=date)
+    path = source.path if source is not None else item.path
+    return Known(item.category, item.text, date=date, waits=bool(item.held), path=path)
 
 
 def _by_rules(
@@ -325,7 +334,7 @@ def _finish(
         arrays, source, quotes=settings.quotes, secrets=settings.redact, shown=shown or Shown(None, "", 0)
     )
     skipped = found.skipped | ({"unknown records": conversation.skipped} if conversation.skipped else {})
-    items = tuple(map(partial(_with_whole_path, folder=conversation.folder), found.items))
+    items = tuple(replace(item, path=whole_path(item.path, conversation.folder)) for item in found.items)
     entry: dict[str, Any] = {}
     if end := read_end(conversation.turns).text:
         entry["end"] = end
@@ -338,16 +347,6 @@ def _finish(
             for one in found.offers
         ]
     return Harvest(items, skipped, counts, conversation.folder, entry, found.offers, title=conversation.title)
-
-
-def _with_whole_path(item: Item, folder: str) -> Item:
-    """A note's path as a whole one: what a conversation names is told from its working folder, on whatever machine."""
-    path = item.path
-    if item.category != "files" or not path or not folder or path.startswith(("/", "~", "\\")) or path[1:2] == ":":
-        return item
-    if folder.startswith("/"):
-        return replace(item, path=posixpath.normpath(posixpath.join(folder, path)))
-    return replace(item, path=ntpath.normpath(ntpath.join(folder, path)))
 
 
 def shown_size(item: Artifact) -> int:

@@ -3,8 +3,9 @@
 Known is the store as the run began, what the run has learned since, and what earlier parts of the same conversation
 gave. The conversations of one project are read one after the other, the oldest first, so that each knows what those
 before it taught. Of the store a conversation sees the lines of its own project and the user's that are like it, the
-nearest first, and the newest open tasks and questions; never those of another project. What waits in the quarantine is
-among them, so that it is not proposed again. Each has a short id (`k1`), which the answer may name: `confirms`,
+nearest first, and the newest open tasks and questions; never those of another project. A note is shown where its file
+lies in the project and the conversation names it. What waits in the quarantine is among them, so that it is not
+proposed again. Each has a short id (`k1`), which the answer may name: `confirms`,
 `supersedes`, `finishes`, `answers`, `retracts`. Nothing in the store changes by that: what is confirmed is counted, the
 rest is offered to the user.
 """
@@ -12,6 +13,7 @@ rest is offered to the user.
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -20,20 +22,23 @@ from itertools import count, takewhile
 from threading import Condition, Lock
 from typing import Any
 
+from core.base import files
 from core.base.entry import statement_key
 from core.base.markdown import Bullet, parse_bullets, sanitise_line
 from core.base.marks import for_prompt
 from core.base.paths import Paths
-from core.base.project import project_root
+from core.base.project import is_below, project_root, repository_root
 from core.base.secrets.redact import redact
+from core.harvest.named_paths import note_roots
 from core.knowledge.bullet_text import held_item
-from core.knowledge.categories import read_category, read_text
-from core.knowledge.confirmed import read_confirmed
+from core.knowledge.categories import note_files, read_category, read_text
+from core.knowledge.confirmed import Confirmations, confirmed_bullets, read_confirmed
+from core.knowledge.file_notes import read_records
 from core.knowledge.projects import OTHER, OWN, Here, Projects, here_in, nearness, projects_of
-from core.knowledge.removed import read_hidden
+from core.knowledge.removed import Removed, read_hidden
 from core.knowledge.same import statements
 
-SHOWN = ("facts", "decisions", "playbooks", "tasks_open", "questions")
+SHOWN = ("facts", "decisions", "playbooks", "tasks_open", "questions", "files")
 LABELS = {
     "facts": "fact",
     "decisions": "decision",
@@ -75,13 +80,20 @@ nothing to do with it. Never say it again in other words. A row names a line by 
 @dataclass(frozen=True)
 class Known:
     """One line that is known. `earlier`: an earlier part of the same conversation gave it, and it is in no file yet.
-    `date` is the day it was said last (YYYY-MM-DD), "" where nothing tells. `waits`: it lies in the quarantine."""
+    `date` is the day it was said last (YYYY-MM-DD), "" where nothing tells. `waits`: it lies in the quarantine. `path`
+    is the file that a note is about."""
 
     category: str
     text: str
     earlier: bool = False
     date: str = ""
     waits: bool = False
+    path: str = ""
+
+    def line(self, folder: str = "") -> str:
+        """What it says; a note stands behind its path, as it is told from `folder`."""
+        path = os.path.relpath(self.path, folder) if folder and is_below(self.path, folder) else self.path
+        return sanitise_line(f"{path}: {self.text}", None) if path else self.text
 
 
 @dataclass(frozen=True)
@@ -94,11 +106,15 @@ class _Row:
     root: str = ""
 
 
+_Lines = tuple[str, str, Sequence[Bullet]]
+"""A category, the file that its lines are notes on ("" for none), and the lines."""
+
+
 class KnownStore:
     """The lines that a model may be shown: those of the store as they were when a run began, and what it learned."""
 
     def __init__(
-        self, rows: Mapping[str, Sequence[Bullet]], projects: Projects, unread: str = "", held: Sequence[Bullet] = ()
+        self, rows: Iterable[_Lines], projects: Projects, unread: str = "", held: Sequence[Bullet] = ()
     ) -> None:
         self._projects, self.unread = projects, unread
         self._rows: list[_Row] = []
@@ -108,24 +124,24 @@ class KnownStore:
         self._next: dict[str, list[tuple[str, int]]] = {}
         self._unread: dict[str, None] = {}
         self._reading: set[str] = set()
-        for category in SHOWN:
-            for statement in statements(rows.get(category, ())):
+        for category, path, bullets in rows:
+            for statement in statements(bullets):
                 bullet = statement.bullet
                 # Indented lines would not travel with a confirmation.
                 if bullet.struck or bullet.more:
                     continue
                 same = (bullet, *statement.others)
                 dates = [one.provenance.date for one in same if one.provenance is not None]
-                self._add(Known(category, bullet.text, date=max(dates, default="")), same)
+                self._add(Known(category, bullet.text, date=max(dates, default=""), path=path), same)
         for bullet in held:
             item = held_item(bullet)
             if item.category in SHOWN and not bullet.struck:
-                self._add(Known(item.category, item.text, waits=True), (bullet,))
+                self._add(Known(item.category, item.text, waits=True, path=item.path), (bullet,))
 
     def _add(self, known: Known, bullets: tuple[Bullet, ...] = (), root: str = "") -> None:
-        if not known.text or redact(known.text).counts:  # a secret must not travel at all
+        if not known.text or redact(known.line()).counts:  # a secret must not travel at all
             return
-        row = _Row(known, bullets, frozenset(words_of(known.text)), root)
+        row = _Row(known, bullets, frozenset(words_of(known.line())), root)
         self._rows.append(row)
         for word in row.words:
             self._having.setdefault(word, []).append(len(self._rows) - 1)
@@ -186,15 +202,17 @@ class KnownStore:
     def read(paths: Paths, entries: Mapping[str, Mapping[str, Any]]) -> KnownStore:
         """The store as it lies on the disk. Of a file that cannot be read nothing is known: who writes tells that. Nor
         is anything where what was removed, has expired or was said again cannot be read: `unread` tells it."""
-        rows: dict[str, Sequence[Bullet]] = {}
+        rows: list[_Lines] = []
         try:
             removed, again = read_hidden(paths), read_confirmed(paths) or {}
         except OSError as error:
             why = f"the model was not shown what is known: what may not be told cannot be read: {error.strerror}"
-            return KnownStore({}, projects_of(entries), why)
-        for name in SHOWN:
+            return KnownStore((), projects_of(entries), why)
+        for name in SHOWN[:-1]:
             with suppress(OSError):
-                rows[name] = read_category(paths, name, removed, again)
+                rows.append((name, "", read_category(paths, name, removed, again)))
+        with suppress(OSError):
+            rows += _notes(paths, removed, again)
         held = list[Bullet]()
         with suppress(OSError):
             held = parse_bullets(read_text(paths.quarantine))
@@ -203,16 +221,20 @@ class KnownStore:
     def nearest(self, text: str, folder: str, room: int) -> list[Known]:
         """What is nearest to a text, in at most `room` bytes. `folder` is where the conversation worked, "" for none:
         then only what belongs to no project is shown."""
-        words, here = words_of(text), here_in(folder, self._projects)
+        here, place = here_in(folder, self._projects), next(iter(note_roots(folder, ())), "")
         with self._lock:
-            return self._nearest(words, here, room)
+            return self._nearest(text, here, place, room)
 
-    def _nearest(self, words: set[str], here: Here, room: int) -> list[Known]:
+    def _nearest(self, text: str, here: Here, place: str, room: int) -> list[Known]:
+        words = words_of(text)
         weight = {word: math.log(1 + len(self._rows) / len(rows)) for word, rows in self._having.items()}
         score: dict[int, float] = {}
         for word in words & self._having.keys():
             for at in self._having[word]:
                 score[at] = score.get(at, 0.0) + weight[word]
+        for at in [at for at in score if self._rows[at].known.path]:
+            if not _names(text, self._rows[at].known.path, place):
+                del score[at]
         # A long line shares more words with anything: what counts is which part of its own is there.
         near = {at: found / (sum(weight[word] for word in self._rows[at].words) or 1.0) for at, found in score.items()}
         ranked = sorted((at for at in near if near[at] >= NEARLY), key=lambda at: (-near[at], at))
@@ -229,6 +251,8 @@ class KnownStore:
 
     def _nearness(self, at: int, here: Here) -> int:
         row = self._rows[at]
+        if row.known.path:
+            return OWN  # only those of the project get so far
         if row.root:
             return OWN if row.root == here.root or row.root in here.roots else OTHER
         return nearness(row.bullets, self._projects, here)
@@ -271,7 +295,7 @@ class Shown:
         shown += newest
         if not shown:
             return ""
-        lines = [f"{self._id(row)} ({_about(row)}): {_safe(_shown(row))}" for row in shown]
+        lines = [f"{self._id(row)} ({_about(row)}): {_safe(_shown(row, self.folder))}" for row in shown]
         return f"{INTRODUCTION}<known>\n" + "\n".join(lines) + "\n</known>\n"
 
     def add(self, rows: Iterable[Known]) -> None:
@@ -293,6 +317,24 @@ class Shown:
         return f"k{self.rows.index(row) + 1}"
 
 
+def _notes(paths: Paths, removed: Removed, again: Confirmations) -> Iterator[_Lines]:
+    """The notes on files that are still there. Raises OSError."""
+    records = read_records(paths)
+    for note in note_files(paths):
+        path = str(records.get(note.name, {}).get("path", ""))
+        if "@" not in note.name and path and files.exists(path):
+            bullets = confirmed_bullets(again, f"files/{note.name}", parse_bullets(read_text(note)))
+            yield "files", path, [row for row in bullets if not removed.keeps_away(row)]
+
+
+def _names(text: str, path: str, place: str) -> bool:
+    """Whether a text names a file that lies in the project whose folder is `place`."""
+    name = os.path.relpath(path, place) if place and is_below(path, place) else ""
+    if not name or name not in text or not re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text):
+        return False
+    return repository_root(os.path.dirname(path)) in ("", place)
+
+
 NOTHING = Shown(None, "", 0)
 """For answers to which nothing known was shown."""
 
@@ -307,9 +349,9 @@ def _about(row: Known) -> str:
     return f"{LABELS[row.category]}, {day}" if day else LABELS[row.category]
 
 
-def _shown(row: Known) -> str:
+def _shown(row: Known, folder: str = "") -> str:
     """What is shown of a line. One of an earlier part was just written by the model that reads it."""
-    return sanitise_line(row.text, EARLIER_CHARACTERS) if row.earlier else row.text
+    return sanitise_line(row.line(folder), EARLIER_CHARACTERS) if row.earlier else row.line(folder)
 
 
 def _size(row: Known) -> int:

@@ -11,7 +11,9 @@ that somebody has changed since.
 from __future__ import annotations
 
 import errno
+import ntpath
 import os
+import posixpath
 import stat
 from collections.abc import Sequence
 
@@ -46,6 +48,15 @@ def allowed_path(text: str, roots: Sequence[str]) -> str | None:
     if ".." in text.split("/") or _within(normal, FORBIDDEN_ROOTS):
         return None
     return normal if _within(normal, roots) else None
+
+
+def whole_path(path: str, folder: str) -> str:
+    """A note's path as a whole one: what a conversation names is told from its working folder, on whatever machine."""
+    if not path or not folder or path.startswith(("/", "~", "\\")) or path[1:2] == ":":
+        return path
+    if folder.startswith("/"):
+        return posixpath.normpath(posixpath.join(folder, path))
+    return ntpath.normpath(ntpath.join(folder, path))
 
 
 def is_working_folder(folder: str) -> bool:
