@@ -15,6 +15,7 @@ from core.base.project import normal_remote, project_root, remote_of, slug
 from core.base.secrets.redact import redact
 from core.harvest.answer_object import find_object, refused
 from core.harvest.known import NOTHING, Known, Shown
+from core.harvest.left_open import is_left_open
 from core.harvest.named_paths import whole_path
 from core.harvest.orders import guides
 from core.harvest.playbook import read_steps, without_repository
@@ -542,6 +543,8 @@ def _told(item: Item, source: Source, voices: Voices) -> tuple[Item, bool]:
     of git in its folder, and all that stands in the way, the name does without."""
     turns, conversation = turns_of(item.quote, source), source.conversation
     by_tool = voices.only_tools(item.category, item.text, item.quote, turns)
+    if by_tool and item.category == "tasks_open" and conversation is not None:
+        return item, not is_left_open(item.text, item.quote, turns, conversation)
     if by_tool and item.category == "playbooks" and conversation is not None:
         root = project_root(conversation.folder)
         remote = normal_remote(conversation.repository) or (remote_of(f"{root}/.git") if root else "")
