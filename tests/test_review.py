@@ -159,6 +159,20 @@ def test_a_yes_joins_what_is_alike_wherever_it_stands(
     assert {name: text(workspace, name) for name in before} == before and left(workspace) == at_first
 
 
+@pytest.mark.parametrize(("rows", "stay"), [("11", 1), ("111", 1), ("11 2", 1)])
+def test_a_fact_that_was_typed_twice_is_kept_once(workspace: Workspace, rows: str, stay: int) -> None:
+    """Both said the same words, and a yes must not take both."""
+    told(workspace)
+    said = [WORDS[int(at)] for at in rows.replace(" ", "")]
+    (workspace.paths.knowledge / "global" / "mine.yaml").write_text(
+        "".join(f"- id: global:fact:20{at}\n  fact: {one}\n  confidence: 0.9\n" for at, one in enumerate(said))
+    )
+    done = answer_all(workspace, "alike", yes=True)
+    assert done.rows and not done.errors and len(list_facts(workspace).facts) == stay
+    assert review(workspace, kind="alike") == Queue(())
+    assert not undo(workspace, done.rows[0].run).errors and len(list_facts(workspace).facts) == len(said)
+
+
 def test_facts_that_are_alike_are_asked_about_once_and_in_their_own_domain(workspace: Workspace) -> None:
     """A no to two facts of a YAML file is remembered; what another project says of itself is nothing to join."""
     told(workspace, "", "01")

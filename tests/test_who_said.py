@@ -152,7 +152,7 @@ MEND = ("user", "look into it and mend the gate")
 LEFT = (
     ("ran", ("cat > docs/color.md <<'EOF'\nred\nEOF", "")),
     ("ran", ("git add docs/color.md", "")),
-    ("ran", ("git -C /srv/app status", "On branch gate/fix\nChanges to be committed:\n new file: docs/color.md")),
+    ("ran", ("cd /srv/app && git status", "On branch gate/fix\nChanges to be committed:\n new file: docs/color.md")),
 )
 STAGED = "Changes to be committed: new file: docs/color.md"
 COMMITTED = (
@@ -161,6 +161,8 @@ COMMITTED = (
 )
 AHEAD = "Your branch is ahead of 'origin/gate/fix' by 1 commit."
 TOLD = (*COMMITTED, ("assistant", "Committed. Branch is 1 commit ahead of origin."))
+HINT = '[gate/fix 5d6e7f8] Mend it\nOn branch gate/fix\n  (use "git push" to publish your local commits)'
+HINTED = (("ran", ("git commit -m 'Mend it' && git status", HINT)), *TOLD[-1:])
 PUSHED = (("ran", ("git push", "   0a1b2c3..5d6e7f8  gate/fix -> gate/fix")), ("assistant", "It is pushed."))
 PUSH = "Push the branch `gate/fix`, which is ahead of origin."
 
@@ -169,9 +171,11 @@ PUSH = "Push the branch `gate/fix`, which is ahead of origin."
     ("did", "page", "task", "quote", "waits"),
     [
         (LEFT, "", "Commit `docs/color.md` on the branch; it is staged only.", STAGED, False),
+        (LEFT, "", "Commit `docs/color.md` on `gate/fix`.", STAGED, False),
         (COMMITTED, "", PUSH, AHEAD, False),
         (COMMITTED, "", "Push 5d6e7f8, which is not on origin yet.", AHEAD, False),
         (TOLD, "", PUSH, "Branch is 1 commit ahead", False),
+        (HINTED, "", PUSH, "Branch is 1 commit ahead", False),
         # not the event, or more than it
         ((*COMMITTED, *PUSHED), "", PUSH, AHEAD, True),
         (LEFT, "", PUSH, "On branch gate/fix", True),

@@ -30,6 +30,7 @@ _WORD = re.compile(r"[^\s`'\"“”‘’,;:()—–]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _STATUS = re.compile(r"(?:cd|git(?: -[cC] \S+)* (?:status|branch))(?: |$)")
 """What prints nothing but git's own words and the names of files."""
+_HINT = re.compile(r"""\s*\(use "git push" to publish your local commits\)""")
 
 
 def is_left_open(text: str, quote: str, places: Iterable[int], conversation: Conversation) -> bool:
@@ -37,17 +38,19 @@ def is_left_open(text: str, quote: str, places: Iterable[int], conversation: Con
     words, turns = _words(text), conversation.turns
     if not quote.strip() or words[:1] not in (["push"], ["commit"]):
         return False
-    verb = words[0]
-    since, names = _uncommitted(turns) if verb == "commit" else _unpushed(conversation)
-    known = {verb, *f"{_TELL[verb]} {_ANY}".split()}
-    named = [word for word in words if any(_is(word, name) for name in names)]
+    verb, branch = words[0], (branch_at_end(turns) or conversation.branch).casefold()
+    since, names = _uncommitted(turns) if verb == "commit" else _unpushed(turns, branch)
+    known = {verb, branch, *f"{_TELL[verb]} {_ANY}".split()}
+    named = [word for word in words if _is_any(word, names)]
     orders_not = any(word == "not" and before not in _IS for before, word in pairwise(words))
     if not named or orders_not or not {*words} <= known.union(named):
         return False
     status = "\n".join(_status(turns[since:]))
     told = (piece for turn in turns for piece, foreign in pieces(turn) if foreign)
-    asked = (_words(said) for piece in told for said in _SENTENCE.split(piece) if said not in status)
-    if any(verb in said and not known.union(names).isdisjoint({*said} - {verb, *_ANY.split()}) for said in asked):
+    sentences = (said for piece in told for said in _SENTENCE.split(piece))
+    asked = (_words(said) for said in sentences if said not in status and not _HINT.fullmatch(said))
+    about = {"branch", "commit", "commits", branch} if verb == "push" else set[str]()
+    if any(verb in said and any(word in about or _is_any(word, names) for word in said) for said in asked):
         return False
     if reduce_to_words(quote) in reduce_to_words(status):
         return True
@@ -56,25 +59,24 @@ def is_left_open(text: str, quote: str, places: Iterable[int], conversation: Con
 
 
 def _words(text: str) -> list[str]:
-    return [word.rstrip(".!?") for word in _WORD.findall(text.casefold())]
+    return [word for found in _WORD.findall(text.casefold()) if (word := found.rstrip(".!?"))]
 
 
-def _is(word: str, name: str) -> bool:
+def _is_any(word: str, names: Iterable[str]) -> bool:
     """Whether a word names a branch, a commit by enough of its hash, or a file from whichever folder."""
-    hashes = re.fullmatch(r"[0-9a-f]{7,40}", word) is not None and (name.startswith(word) or word.startswith(name))
-    return hashes or name in (word, re.split(r"[\\/]", word)[-1])
+    is_hash, file = re.fullmatch(r"[0-9a-f]{7,40}", word), re.split(r"[\\/]", word)[-1]
+    return any(name in (word, file) or (is_hash and (name.startswith(word) or word.startswith(name))) for name in names)
 
 
-def _unpushed(conversation: Conversation) -> tuple[int, Collection[str]]:
+def _unpushed(turns: Iterable[Turn], branch: str) -> tuple[int, Collection[str]]:
     """The turn of the last commit, and the names of what was not pushed since; none where it may have been."""
     at, names = 0, set[str]()
-    for number, turn in enumerate(conversation.turns):
+    for number, turn in enumerate(turns):
         for event in turn.events:
             if isinstance(event, Commit) and event.succeeded:
                 at, names = number, {*names, event.hash.casefold()} - {""}
             elif (isinstance(event, Push) and event.succeeded is not False) or isinstance(event, PullRequest):
                 names = set()
-    branch = (branch_at_end(conversation.turns) or conversation.branch).casefold()
     return at, {*names, branch, f"origin/{branch}"} if names and branch else names
 
 

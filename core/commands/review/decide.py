@@ -164,23 +164,23 @@ def _settle(at: At, rows: Rows, back: bool) -> Done:
 
 
 def _replace(at: At, row: Waiting) -> Done:
-    pair = row.of
-    if pair.new is pair.old:
-        old = _placed_now(at, pair.old)
-        return _done(replace_old(at.workspace, old, old, pair.act, run=at.run, now=at.now))
-    new = _last(at, pair.new)
-    if _is_gone(at, pair.old, new):
+    pair, new = row.of, _last(at, row.of.new)
+    if pair.new is not pair.old and _is_gone(at, pair.old, pair.new, new):
         return Done(at.run)
-    old, new = _placed_now(at, pair.old), _now(at, new)
-    made = replace_old(at.workspace, old, new, pair.act, run=at.run, now=at.now)
-    at.gone[statement_key(words_of(old))] = new
+    old = _placed_now(at, pair.old)
+    if pair.new is pair.old:
+        return _done(replace_old(at.workspace, old, old, pair.act, run=at.run, now=at.now))
+    made = replace_old(at.workspace, old, _now(at, new), pair.act, run=at.run, now=at.now)
+    if (key := statement_key(words_of(old))) != statement_key(words_of(new)):  # a task may be done in its own words
+        at.gone[key] = new
     return _done(made)
 
 
-def _is_gone(at: At, old: Placed | Fact, new: Placed | Fact) -> bool:
-    """Whether the same answer has put the new one, or a third, in the place of the old one already."""
+def _is_gone(at: At, old: Placed | Fact, asked: Placed | Fact, new: Placed | Fact) -> bool:
+    """Whether this answer has put another in the place of the old one already; `new` stands for what was asked."""
     key = statement_key(words_of(old))
-    return key in at.gone or key == statement_key(words_of(new))
+    back = new is not asked and key == statement_key(words_of(new))
+    return key in at.gone or back or (isinstance(old, Fact) and old.id in at.gone)
 
 
 def _last(at: At, said: Placed | Fact) -> Placed | Fact:
@@ -193,15 +193,17 @@ def _last(at: At, said: Placed | Fact) -> Placed | Fact:
 def _merge(at: At, row: Waiting) -> Done:
     """The older one gives way wherever it stands: its bullets, and its facts where a fact says the newer one. Of three
     that are alike one is left, whichever pair comes first."""
-    old, new = row.of[0], _last(at, row.of[1])
-    if _is_gone(at, old, new):
+    old, asked = row.of
+    new = _last(at, asked)
+    if _is_gone(at, old, asked, new):
         return Done(at.run)
-    lines, new = _lines_of(at, old), _now(at, new)
     _now(at, old)
-    facts = _doubles(at, words_of(old), new)
+    new, key = _now(at, new), statement_key(words_of(old))
+    same = isinstance(old, Fact) and key == statement_key(words_of(new))  # the very words stand twice
+    lines, facts = ([], [old.id]) if same else (_lines_of(at, old), _doubles(at, words_of(old), new))
     made = [replace_old(at.workspace, line, new, facts=not facts, run=at.run, now=at.now) for line in lines]
     made += [delete_fact(at.workspace, fact, run=at.run, now=at.now) for fact in facts]
-    at.gone[statement_key(words_of(old))] = new
+    at.gone[old.id if same else key] = new
     return Done(at.run, "; ".join(filter(None, (one.warning for one in made))))
 
 
