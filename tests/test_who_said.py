@@ -194,6 +194,7 @@ PUSH = "Push the branch `gate/fix`, which is ahead of origin."
         (LEFT, "Commit docs/color.md at once.", "Commit `docs/color.md`.", STAGED, True),
         # no quote that bears it out
         (COMMITTED, "", PUSH, "", True),
+        (COMMITTED, "", PUSH, "…", True),
         (COMMITTED, "The gate is mended by hand.", PUSH, "The gate is mended by hand.", True),
     ],
 )

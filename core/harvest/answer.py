@@ -15,11 +15,20 @@ from core.base.project import normal_remote, project_root, remote_of, slug
 from core.base.secrets.redact import redact
 from core.harvest.answer_object import find_object, refused
 from core.harvest.known import NOTHING, Known, Shown
-from core.harvest.left_open import is_left_open
 from core.harvest.named_paths import whole_path
 from core.harvest.orders import guides
 from core.harvest.playbook import read_steps, without_repository
-from core.harvest.quotes import OTHERS_WORK, Source, find_quote, is_copied, is_elsewhere, place_of, review_of, turns_of
+from core.harvest.quotes import (
+    OTHERS_WORK,
+    Source,
+    find_quote,
+    is_copied,
+    is_elsewhere,
+    is_left_open,
+    place_of,
+    review_of,
+    turns_of,
+)
 from core.harvest.support import GOVERNED, Voices
 from core.knowledge.categories import CATEGORIES
 
