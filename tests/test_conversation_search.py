@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ from core.search.query import Answer
 from core.search.store import FILE
 from tests.bench.retrieval import ours
 from tests.bench.retrieval_sets import Asked
+from tests.cpu_time import grows_faster
 from tests.spoken_home import Disk, call, claude_row, result
 from tests.waiting import PATIENCE_SECONDS
 
@@ -80,6 +82,15 @@ def test_of_a_long_turn_what_answers_is_shown_and_not_where_the_words_of_the_que
                         f"The queue of the printer jams because the spooler keeps a stale lock. {filler}"))  # fmt: skip
     [hit] = disk.find("why does the printer queue jam").hits
     assert "because the spooler keeps a stale lock" in hit.text and len(hit.text) < 600
+
+
+def test_a_log_of_equal_lines_in_a_message_holds_up_no_search(disk: Disk) -> None:
+    """Each letter that was typed in the panel took a second for each such log."""
+    for name, lines in (("short", 375), ("long", 3_000)):
+        disk.claude(name, ("user", "kiln\n" * lines), folder=f"/srv/{name}")
+    small, large = (partial(disk.names, "kiln", project=f"/srv/{name}") for name in ("short", "long"))
+    assert (small(), large()) == (["claude_code/short"], ["claude_code/long"])
+    assert not grows_faster(small, large, 20)
 
 
 def test_what_is_shown_has_no_marks_of_bold_and_every_path_as_it_stands(disk: Disk) -> None:

@@ -224,11 +224,14 @@ def _picked(shares: Sequence[float], rows: Sequence[_Sentence], room: int) -> li
             place: fresh[row.terms] + row.base + _beside(row, picked) - TOLD * of_turn[row.position]
             for place, row in left.items()
         }
-        place = max(scores, key=lambda at: scores[at])
-        best = left.pop(place)
-        words = frozenset(words_of(best.text))
-        if (picked and len(best.text) + 3 > room) or any(len(words & had) > ALIKE * len(words) for had in said):
-            continue
+        for place in sorted(scores, key=lambda at: -scores[at]):
+            best = left.pop(place)  # one that is refused now is refused for good, and changes no score
+            words = frozenset(words_of(best.text))
+            fits = not picked or len(best.text) + 3 <= room
+            if fits and not any(len(words & had) > ALIKE * len(words) for had in said):
+                break
+        else:
+            break
         picked[place] = best
         of_turn[best.position] += len(best.text)
         seen |= best.terms
