@@ -22,7 +22,8 @@ def cpu_seconds(act: Callable[[], object], times: int = 3) -> float:
 def grows_faster(small: Callable[[], object], large: Callable[[], object], factor: float) -> bool:
     """Whether `large` takes more than `factor` times as long as `small`; measured again before it is believed. What is
     done within the noise needs no comparison."""
-    if cpu_seconds(large, 1) <= factor * NOISE_SECONDS:
+    took = cpu_seconds(large, 1)
+    if took <= factor * NOISE_SECONDS or took <= factor * cpu_seconds(small, 1):
         return False
     limit = factor * max(cpu_seconds(small), NOISE_SECONDS)
-    return all(cpu_seconds(large, 1) > limit for _ in range(3))
+    return all(cpu_seconds(large, 1) > limit for _ in range(2))

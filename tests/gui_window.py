@@ -158,14 +158,16 @@ class Desk:
             self.loop.frame()
 
     def until(self, true: Callable[[], object], frames: int | None = None) -> bool:
-        """Draw until `true()` is, as long as patience lasts or so many frames at the most; whether it became true."""
+        """Draw until `true()` is, as long as patience lasts or so many frames at the most; whether it became true. The
+        longer it takes, the more time there is between frames: who draws holds the lock of the interpreter, which the
+        worker that is waited for gives back some thousand times."""
         end, drawn = time.monotonic() + PATIENCE_SECONDS, 0
         while not true():
             if drawn == frames or time.monotonic() > end:
                 return False
             self.loop.frame()
             drawn += 1
-            time.sleep(0.002)
+            time.sleep(min(0.002 + 0.0005 * drawn, 0.02))
         return True
 
     def middle(self, item: Target) -> tuple[int, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,6 @@ from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import Workspace, open_workspace
 from tests.gui_window import Desk
-from tests.waiting import PATIENCE_SECONDS
 
 CONFIG = """# my own settings; this comment must survive
 [ai_settings.knowledge]
@@ -92,10 +90,7 @@ class Seat:
 
     def until(self, true: Callable[[], object]) -> None:
         """Draw until it is so; a test that waits in vain ends after a while."""
-        end = time.monotonic() + PATIENCE_SECONDS
-        while not true():
-            assert time.monotonic() < end, f"it did not come about; going on: {self.going_on()}"
-            self.desk.until(true, 10)
+        assert self.desk.until(true), f"it did not come about; going on: {self.going_on()}"
         self.desk.frames(3)
 
     def faults(self) -> list[Any]:

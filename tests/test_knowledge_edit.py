@@ -280,7 +280,7 @@ def operate(paths: Paths, name: str, operation: str, number: int) -> object:
     return {"strike": strike, "unstrike": unstrike, "done": mark_done, "reopen": reopen}[operation](paths, ref)
 
 
-@settings(max_examples=300)
+@settings(max_examples=max(60, settings.default.max_examples))
 @given(st.one_of(st.binary(max_size=60), TEXTS), st.sampled_from(OPERATIONS), st.integers(0, 20), st.booleans())
 def test_every_other_line_keeps_its_bytes_and_undo_gives_back_the_file(
     old: bytes, operation: str, number: int, tasks: bool
