@@ -15,6 +15,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp_types import ListRootsResult, Root
 
+import tests.mcp_tools  # noqa: F401 - describes each tool once
 from core import conversation_index
 from core.commands.conversations import build
 from core.commands.library.ingest import library_ingest

@@ -17,6 +17,7 @@ from mcp import Client, StdioServerParameters
 from mcp.server import MCPServer
 from mcp_types import ElicitResult
 
+import tests.mcp_tools  # noqa: F401 - describes each tool once
 from core.base.choices import ENTRY_KINDS
 from core.base.frontmatter import parse_frontmatter
 from core.base.result import KnowledgeError

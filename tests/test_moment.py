@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import tests.mcp_tools  # noqa: F401 - describes each tool once
 from core.base.result import KnowledgeError
 from tests.cli_call import call
 from tests.shop import FAILS, WORKS, edited, kept, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
