@@ -15,7 +15,7 @@ from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
 from core.rules.answers import find_answers
 from core.rules.checks import find_checks
-from core.rules.end import find_plan_left, find_steps_left, find_unfinished
+from core.rules.end import find_plan_left, find_unfinished
 from core.rules.failures import find_failures
 from core.rules.left import find_left
 from core.rules.prose import read_prose
@@ -41,7 +41,6 @@ RULES: tuple[Rule, ...] = (
     find_left,
     find_worth,
     find_plan_left,
-    find_steps_left,
 )
 """What is looked for in a session with a coding assistant: what stands first, so that nothing says it again."""
 OF_CHATS: tuple[Rule, ...] = (find_unfinished, find_stated, find_worth)

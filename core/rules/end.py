@@ -26,15 +26,12 @@ from core.conversations.ran import orders_tool, stopped_by, works
 from core.rules import words
 from core.rules.failures import ASIDE
 from core.rules.prose import Sentence, by_person, clean, sentences
-from core.rules.sentence import Found, found, is_latin, stems
+from core.rules.sentence import Found, found, is_latin
 from core.rules.session import Exchange, Session, rows_of
 
-MAX_FILES_LISTED = 4
-LEAST_FILES = 2
 LEAST_UNNAMED = 6
 LONGEST_REQUEST = 240
 LAST_TURNS = 3
-MAX_STEPS_LEFT = 3
 
 
 # --- what is open ---
@@ -43,11 +40,9 @@ _open = partial(found, "tasks_open")
 
 
 def find_unfinished(session: Session) -> Iterator[Found]:
-    """What somebody has to look at again after a session: a call without a result, a merge, files and commits that
-    nobody sent, what was asked last."""
+    """What somebody has to look at again after a session: a call without a result, a merge, what was asked last."""
     yield from _in_the_middle(session)
-    conflicts = list(_unmerged(session))
-    yield from conflicts or _unsent(session)
+    yield from _unmerged(session)
     waiting = _waiting(session)
     if waiting:
         number, text, asks, quote = waiting
@@ -95,46 +90,6 @@ def _unmerged(session: Session) -> Iterator[Found]:
         yield _open(text, turn, score=64)
 
 
-_OF_COMMIT = re.compile(r"\bcommit(?!ted)\b|\bcheck (?:it|this) in\b|提交|コミット|커밋", re.IGNORECASE)
-_SENT = re.compile(
-    r"\b(?<!not )(?<!un)(?:is|are|was|were|been|I(?:['’]ve| have)?|and) (?:now )?(?:committed|pushed)\b", re.I
-)
-_NOT_TO = re.compile(r"\b(?:don'?t|do not|never|without|no need to|I'?ll|I will|nicht|pas|no)\b", re.IGNORECASE)
-_STATUS = re.compile(r"\bgit(?:\s+-[cC]\s+\S+)*\s+(?:status|diff --(?:stat|name-only|name-status))\b")
-_DIRTY = re.compile(
-    r"^\s*(?:modified|new file|deleted|renamed):|^(?:Changes (?:not staged|to be committed))|"
-    r"^\s?[MADRC]{1,2} +\S|\|\s+\d+ [+-]",
-    re.MULTILINE,
-)
-
-
-def _unsent(session: Session) -> Iterator[Found]:
-    """Work that git showed as not committed at the end, or that the user wanted committed and that was not."""
-    end, wanted = session.end, _wanted_of_git(session)
-    commits = [at for at, row in session.events if isinstance(row, Commit)]
-    behind = [row for at, row in session.commands if at > session.last_change >= 0]
-    shown_by_git = [row.output for row in behind if _STATUS.search(row.words) and row.answered]
-    dirty = bool(shown_by_git) and _DIRTY.search(shown_by_git[-1]) is not None
-    closing = session.closings[-1] if session.closings else None
-    last = closing.turn.text.rstrip().rsplit("\n", 1)[-1] if closing and closing.at_end else ""
-    offered = last.endswith(("?", "？")) and _OF_COMMIT.search(last) is not None
-    if closing and closing.at_end and _SENT.search(closing.turn.text):
-        return  # the closing message says that it was, by a way that no event shows
-    wants = dirty or offered or _OF_COMMIT.search(wanted)
-    if not wants or _NOT_TO.search(wanted) or any(at >= session.last_change for at in commits):
-        return
-    if session.paired and len(end.files) >= LEAST_FILES:  # of a single one `git status` tells enough
-        shown = ", ".join(f"`{name}`" for name in end.files[:MAX_FILES_LISTED])
-        text = f"Commit {shown}{session.on_branch}: changed and not committed when the session ended"
-        yield _open(text, session.last_change, score=57)
-
-
-def _wanted_of_git(session: Session) -> str:
-    """What the user said of commits last."""
-    said = [row.text for row in session.exchanges if _OF_COMMIT.search(row.text)]
-    return said[-1] if said else ""
-
-
 # --- what was asked last ---
 
 _TO_TOOL = re.compile(r"[/!]\S*(?:[ \t]+\S+){0,2}\Z")
@@ -179,28 +134,6 @@ def _names_work(text: str) -> bool:
 def _sentences(row: Exchange) -> Iterator[Sentence]:
     for part in rows_of(Turn("user", row.text), row.number):
         yield from sentences(part)
-
-
-_ALL_DONE = re.compile(r"\b(?:all|everything|complete[d]?|done|finished|implemented)\b|完成|完了|완료", re.IGNORECASE)
-
-
-def find_steps_left(session: Session) -> Iterator[Found]:
-    """The steps of the assistant's own list that were not ticked off when the session ended, where others were and no
-    closing message behind it says that all is done."""
-    lists = [(turn, row.items) for turn, row in session.events if isinstance(row, Todos) and len(row.items) > 1]
-    if not lists:
-        return
-    turn, items = lists[-1]
-    left = [text for text, state in items if state.lower() not in DONE_STATES]
-    behind = [row for row in session.closings if row.number > turn]
-    if not left or len(left) == len(items) or any(_ALL_DONE.search(row.turn.text[:1000]) for row in behind):
-        return
-    done_since = " ".join(row.words for at, row in session.commands if at > turn)
-    left = [text for text in left if not (stems(text) & stems(done_since)) and words.NOT_MEANT.search(text) is None]
-    for text in left[-MAX_STEPS_LEFT:]:
-        if len(text.split()) >= LEAST_UNNAMED - 2 or not is_latin(text):
-            detail = f"left on the list of steps{f' of “{session.subject}”' if session.subject else ''}"
-            yield _open(text, turn, detail=detail, score=54)
 
 
 _HEADING = re.compile(r"^#{1,3}\s+(?:Plan:?\s+|Implementation Plan:?\s+)?(.+?)\s*#*$", re.MULTILINE | re.IGNORECASE)

@@ -1,13 +1,10 @@
-"""What the last words of a session leave open: items below such a heading, and sentences that say so; and that a
-repository is asked once to commit what lies there."""
+"""What the last words of a session leave open: items below such a heading, and sentences that say so."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
-from core.conversations.events import Commit
 from core.rules import words
 from core.rules.sentence import Found, found, lost, named
 from core.rules.session import Session
@@ -45,31 +42,3 @@ def _is_left(unit: Unit) -> bool:
         return False
     listed = unit.kind != "prose" and words.LEFT_HEADING.match(unit.heading) is not None
     return listed or words.LEFT.search(text) is not None
-
-
-# --- commits ---
-
-_TO_COMMIT = re.compile(r"Commit (?:`|the conflicts of )")
-
-
-def to_commit(tasks: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """The tasks that ask to commit what a session changed."""
-    return [task for task in tasks if _TO_COMMIT.match(task["statement"])]
-
-
-def made_commit(session: Session) -> bool:
-    """Whether something was committed in a session."""
-    return any(isinstance(row, Commit) and row.succeeded for _, row in session.events)
-
-
-def commits_once(
-    session: Session, told: Sequence[dict[str, str]], waiting: Sequence[dict[str, Any]], name: str
-) -> tuple[Sequence[dict[str, str]], list[dict[str, Any]]]:
-    """Of what asks to commit, what an earlier session of the project asks for already, and what waits from now on:
-    until something is committed, a repository is asked once."""
-    asked = [row for row in waiting if row.get("commit")]
-    rows = [row for row in waiting if not row.get("commit") or not made_commit(session)]
-    again = told if any(row.get("session") != name for row in asked) and not made_commit(session) else ()
-    if told and not again and not any(row.get("session") == name for row in rows if row.get("commit")):
-        rows.append({"session": name, "words": [], "statement": "", "time": "", "commit": True})
-    return again, rows

@@ -72,7 +72,7 @@ def _stated(row: Exchange, units: Sequence[Unit]) -> Iterator[Found]:
         text = _FILLER.sub("", whole)
         remembered = _REMEMBER.match(text)
         told = tells and (named(text) or words.RULE.search(text))
-        corrects = CORRECTION.match(whole) and words.RULE.search(text) and named(text)
+        corrects = CORRECTION.match(whole) and not TROUBLE.search(whole) and words.RULE.search(text) and named(text)
         if not (remembered or _is_rule(text) or corrects or told) or not _stands(text):
             continue
         said = begun(_REMEMBER.sub("", text))

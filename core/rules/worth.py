@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from core.rules import words
-from core.rules.sentence import Found, alike, found, lost, names_in, stems, whole_quotes
+from core.rules.sentence import STRONG, Found, alike, cue_of, found, lost, names_in, stems, whole_quotes
 from core.rules.session import Session
 from core.rules.units import LEANS, LONGEST, Unit, units_of
 
@@ -61,14 +61,15 @@ def candidates(session: Session) -> Iterator[tuple[Unit, str, frozenset[str]]]:
 def best(
     rated: Iterable[tuple[float, Unit, str]], least: float = LEAST, most: int = MAX_LINES
 ) -> list[tuple[float, Unit, str]]:
-    """The best lines of a session, none that says what a better one says; of two as good the later one."""
+    """The best lines of a session, none that says what a better one says; of two as good the later one. What was
+    done is a line only with its reason, and leaves its place empty: what comes next is worth less still."""
     chosen: list[tuple[float, Unit, str]] = []
     for row in sorted(rated, key=lambda row: (-row[0], -row[1].turn, -row[1].at)):
         if row[0] < least or len(chosen) == most:
             break
         if not any(says_same(row[2], line) for _, _, line in chosen):
             chosen.append(row)
-    return chosen
+    return [row for row in chosen if not PAST.match(row[2]) or cue_of(row[2]) >= STRONG]
 
 
 def says_same(one: str, other: str) -> bool:
@@ -87,7 +88,8 @@ PAST = re.compile(
     r"(?:`[^`]+`(?:,? (?:and )?`[^`]+`)*\s*[:—–-]+\s*)?(?:(?:also|now) )?(?:added|removed|renamed|replaced|changed|"
     r"updated|moved|fixed|excluded|downgraded|upgraded|wrapped|reduced|increased|introduced|reordered|consolidated|"
     r"converted|switched|set|made|stopped|kept|left|restored|extracted|inlined|disabled|enabled|pinned|bumped|dropped|"
-    r"split|merged|wired|gated|scoped|guarded|hardened|rewrote|reworked|adjusted|edited)\b",
+    r"split|merged|wired|gated|scoped|guarded|hardened|rewrote|reworked|adjusted|edited|created|implemented|verified|"
+    r"done)\b",
     re.IGNORECASE,
 )
 """How a line begins that tells what was done."""
