@@ -22,7 +22,7 @@ from core.rules.prose import read_prose
 from core.rules.sentence import Found, alike, lost, shortened
 from core.rules.session import Session, read_session
 from core.rules.stated import find_stated
-from core.rules.statements import find_questions, find_statements, find_tasks
+from core.rules.statements import find_marked
 from core.rules.worth import find_worth
 
 CATEGORIES = ("facts", "decisions", "tasks_done", "tasks_open", "questions", "playbooks", "files")
@@ -77,12 +77,9 @@ def _by_rules(rules: Iterable[Rule], session: Session) -> Iterator[Found]:
 
 def _in_texts(conversation: Conversation) -> Iterator[Found]:
     """What a chat, or a text that people wrote for themselves, marks itself."""
-    rows = read_prose(conversation)
-    yield from (replace(item, rule="find_statements") for item in find_statements(rows))
-    yield from (replace(item, rule="find_tasks") for item in find_tasks(rows))
+    yield from (replace(item, rule="find_marked") for item in find_marked(read_prose(conversation)))
     if _with_answers(conversation):
         yield from _by_rules(OF_CHATS, read_session(conversation))
-    yield from (replace(item, rule="find_questions") for item in find_questions(rows))
 
 
 def _with_coding_assistant(conversation: Conversation) -> bool:

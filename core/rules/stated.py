@@ -38,6 +38,7 @@ _SPEAKER = re.compile(
 )
 """Who tells how things are names neither themselves nor whom they speak to."""
 _IN_CAPITALS = re.compile(r"\b(?:ONLY|NEVER|ALWAYS|MUST)\b")
+_HAS_TO = re.compile(r"\b(?:must|should|shall)\b", re.IGNORECASE)
 _YOU = re.compile(r"\byou(?:r|'re)?\b", re.IGNORECASE)
 MOST_YOU = 5
 """A message that says "you" so often is a prompt for any assistant."""
@@ -71,12 +72,12 @@ def _stated(row: Exchange, units: Sequence[Unit]) -> Iterator[Found]:
         whole = _trimmed(unit.text)
         text = _FILLER.sub("", whole)
         remembered = _REMEMBER.match(text)
-        told = tells and (named(text) or words.RULE.search(text))
-        corrects = CORRECTION.match(whole) and not TROUBLE.search(whole) and words.RULE.search(text) and named(text)
+        told = tells and named(text)
+        corrects = CORRECTION.match(whole) and not (TROUBLE.search(whole) or _REVERSES.match(text)) and named(text)
         if not (remembered or _is_rule(text) or corrects or told) or not _stands(text):
             continue
         said = begun(_REMEMBER.sub("", text))
-        decided = words.RULE.search(said) or not (remembered or tells)
+        decided = words.STRONG.search(said) or _HAS_TO.search(said) or not (remembered or tells)
         yield found("decisions" if decided else "facts", said, row.number, quote=unit.quote, score=90)
 
 
@@ -108,7 +109,7 @@ def _trimmed(text: str) -> str:
 
 
 def _stands(text: str) -> bool:
-    if text.endswith(("?", "？", ":", "：")) or looks_like_code(text) or has_placeholder(text) or lost(text):
+    if text.endswith(("?", "？", ":", "：", "...")) or looks_like_code(text) or has_placeholder(text) or lost(text):
         return False
     if any(gate.search(text) for gate in (words.BOILERPLATE, _OF_MOMENT, words.LINE_NUMBERS)):
         return False
