@@ -121,6 +121,44 @@ def done(kind: str, shop: Path) -> list[Any]:
     }[kind]  # fmt: skip
 
 
+AWAY = Path("/srv/shop")
+
+
+def left(kind: str) -> list[Any]:
+    till = edited(AWAY / "till.py", "a", "b", 1, "s9", AWAY)
+    plan = of_tool("Write", {"file_path": "/home/mira/.claude/plans/blue-tray.md"}, "ok", 5, AWAY)
+    notes = of_tool("Write", {"file_path": "/private/tmp/notes.md"}, "ok", 7, AWAY)
+    scratch = ran("cd /tmp && cat > probe.py <<'EOF'\nprint(1)\nEOF", "", False, 9, "s9", AWAY)
+    return {
+        "aside": [*till, *plan, *notes, *scratch],
+        "clean": [*till, *ran("git status --short", "", False, 5, "s9", AWAY)],
+        "not clean": [*till, *ran("git status --short", " M till.py", False, 5, "s9", AWAY)],
+        "up-to-date": [
+            *ran('git commit -m "Count"', "[main 1a2b3c4] Count", False, 5, "s9", AWAY),
+            *ran("git push", "Everything up-to-date", False, 7, "s9", AWAY),
+        ],
+        "refused": of_tool("ExitPlanMode", {"plan": "# Mend the scale\n\nThe tray."}, REFUSED, 5, AWAY, failed=True),
+    }[kind]
+
+
+@pytest.mark.parametrize(
+    ("kind", "told", "untrue"),
+    [
+        ("aside", "- `till.py` was changed and not committed in the session\n", "`probe.py`"),
+        ("clean", "- `till.py`", "not committed"),
+        ("not clean", "- `till.py` was changed and not committed in the session\n", "`probe.py`"),
+        ("up-to-date", "- commit 1a2b3c4 is not known to be pushed\n", "was pushed"),
+        ("refused", "- Planned and not carried out by the user's word: Mend the scale\n", "approved"),
+    ],
+)
+def test_a_hand_off_says_what_git_and_the_user_said(shop: Path, kind: str, told: str, untrue: str) -> None:
+    """Who goes on would commit a scratch file or what is committed, and take for sent what was not."""
+    begun = turn("user", "Mend the scale of the shop so that it weighs the coins", 0, "s9", AWAY)
+    kept("s9", [begun, *left(kind)])
+    out = call("handoff", "s9")[1]
+    assert told in out and untrue not in out, out
+
+
 @pytest.mark.parametrize(
     ("kind", "untrue"),
     [

@@ -65,7 +65,27 @@ def test_a_hand_off_tells_what_happened(shop: Path, kind: str, told: str) -> Non
     )
     out = call("handoff", "s9")[1]
     assert told in out, out
-    assert "no check is recorded" not in out
+    assert "build is recorded" not in out
+
+
+def test_long_last_words_keep_their_commands_and_leave_out_what_is_ticked_off(shop: Path) -> None:
+    """Who goes on read ten ticked boxes, and "to check:" with nothing behind it."""
+    code = "```python\n" + "coins = 1\n" * 400 + "```"
+    words = (
+        f"- [x] Cut the tray\n\nThe scale weighs.\n\n{code}\n\nTo check it:\n\n```bash\nmake scale\nmake tray\n```\n"
+    )
+    kept("s9", [turn("user", "Mend the scale of the shop so that it weighs", 0, "s9", shop), *said(words, 1, shop)])
+    out = call("handoff", "s9")[1]
+    assert "To check it: `make scale; make tray`" in out and "Cut the tray" not in out and "coins" not in out, out
+
+
+def test_an_answer_is_whole_where_there_is_room(shop: Path) -> None:
+    """Of a list of what is to be done next, the items behind the first were left out of a hand-off of 2 kB."""
+    items = "\n".join(f"- Drawer {number}: it sticks, oil the rails and count what lies in it" for number in range(30))
+    later = [turn("user", "now save that", 3, "s9", shop), *said("It is saved.", 4, shop)]
+    begun = turn("user", "Look at all drawers of the shop", 0, "s9", shop)
+    kept("s9", [begun, *said(f"These drawers stick:\n\n{items}", 1, shop), *later])
+    assert "Drawer 29" in (out := call("handoff", "s9")[1]), out
 
 
 def test_a_short_request_stands_beside_the_question_that_came_back(shop: Path) -> None:

@@ -27,7 +27,9 @@ _TAKES_BACK = re.compile(r"git (?:checkout (?!-b )(?=.*(?:-- |[./]))|restore (?!
 _REMOVES = re.compile(r"(?:sudo )?(?:git )?rm (?!.*--cached)")
 _MOVES = re.compile(r"(?:git )?mv (?:-\w+ )*(?P<old>\S+) (?P<new>\S+)$")
 _WRITES = re.compile(r"git add (?:-- )?(?P<added>.+)|.*?(?<![\d&>])>{1,2} ?(?P<into>[\w./-]+\.\w+)(?: |$)")
-_ELSEWHERE = ("/dev/", "/tmp/", "/var/tmp/")
+_ELSEWHERE = ("/dev/", "/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/private/var/folders/")
+_PLANS = "/.claude/plans/"
+_IS_WHOLE = re.compile(r"/|~|[A-Za-z]:")
 _ON = re.compile(
     r"^(?:On branch (?P<status>\S+)|## (?P<short>[^\s.]+(?:\.[^\s.]+)*)(?:\.\.\.\S+.*)?|"
     r"Switched to (?:a new )?branch '(?P<switched>[^']+)'|"
@@ -64,7 +66,16 @@ def change_files(rows: dict[str, Changed], at: int, turn: Turn) -> None:
             _edited(rows, at, turn, event)
         elif isinstance(event, Command) and not (event.refused or event.failed):
             for part in command_parts(event.words):
+                if part.startswith(tuple(f"cd {folder[:-1]}" for folder in _ELSEWHERE)):
+                    break  # what follows is written there
                 _ran(rows, at, part)
+
+
+def of_the_work(rows: dict[str, Changed]) -> dict[str, Changed]:
+    """The files without what lies aside of the work, as a scratch file or a tool's plan; all of them where no whole
+    path tells that the work is elsewhere."""
+    inside = {path: row for path, row in rows.items() if not (path.startswith(_ELSEWHERE) or _PLANS in path)}
+    return inside if any(_IS_WHOLE.match(path) for path in inside) else rows
 
 
 def command_parts(words: str) -> list[str]:

@@ -342,7 +342,8 @@ _COMMITTED = re.compile(
 )
 _COMMITS = re.compile(r"(?:^|[\s;&|(])git(?:\s+-[cC]\s+\S+)*\s+commit\b")
 _PUSHES = re.compile(r"(?:^|[\s;&|(])git(?:\s+-[cC]\s+\S+)*\s+push\b[^\n;&|]*")
-_PUSHED = re.compile(r"(?:->|Everything up-to-date|\[new branch\]|set up to track)")
+_PUSHED = re.compile(r"(?:->|\[new branch\]|set up to track)")
+"""Where everything is up-to-date nothing was sent: what was committed may be of another branch."""
 _NOT_PUSHED = re.compile(r"(?:\[rejected\]|error: failed to push|fatal:|remote rejected)")
 OPENED = re.compile(r"https://[\w.-]+/[\w./-]+/(?:pull|merge_requests)/\d+")
 """The address of a pull request."""

@@ -8,7 +8,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from core.base.command_line import command_key, error_key, error_line, is_invocation
-from core.conversations.changed import DELETED, MOVED, NO_CHANGE, Changed, change_files, command_parts
+from core.conversations.changed import (
+    DELETED,
+    MOVED,
+    NO_CHANGE,
+    Changed,
+    change_files,
+    command_parts,
+    of_the_work,
+)
 from core.conversations.conversation import Turn
 from core.conversations.events import (
     INTERRUPTED,
@@ -183,7 +191,7 @@ class Course:
         elif isinstance(event, PullRequest) and event.url:
             self.pull, self.pulled = event.url, at
         elif isinstance(event, Command) and not event.failed:
-            self.clean = at if _SWEEPS.search(event.words) else self.clean
+            self.clean = at if _SWEEPS.search(event.words) or _is_clean(event) else self.clean
             self.asked_of_pulls += [(at, *row) for row in _of_pulls(event)]
         if isinstance(event, Call):
             kind = type(event).__name__
@@ -196,7 +204,7 @@ class Course:
     @property
     def end(self) -> End:
         """How the session stands behind these turns."""
-        rows = sorted(self.files.items(), key=lambda one: one[1].last)
+        rows = sorted(of_the_work(self.files).items(), key=lambda one: one[1].last)
         left = [
             path for path, row in rows if row.last > self.clean and not row.how.startswith((DELETED, NO_CHANGE, MOVED))
         ]
@@ -285,12 +293,21 @@ _SWEEPS = re.compile(
     r"(?:rebase|merge|cherry-pick) --continue|commit\b.{0,200}--amend)"
 )
 """What leaves nothing behind that was changed and not committed."""
+_SHORT_STATUS = re.compile(r"git status(?: (?:--short|--porcelain|--branch|-s|-b|-sb))+")
 _LIMIT = re.compile(
     r"\b(?:usage|rate|session|weekly|daily|free|token|message) limit (?:has been |was )?(?:reached|exceeded|hit)|"
     r"\b(?:hit|reached|exceeded) (?:your|the) (?:\w+ ){0,2}limit\b|\bquota (?:exceeded|has been)|"
     r"\bout of (?:credits|tokens|extra usage)\b|\bcredit balance is too low\b|\bprompt is too long\b",
     re.IGNORECASE,
 )
+
+
+def _is_clean(event: Command) -> bool:
+    """Whether git says that nothing is left to commit, whoever committed it."""
+    if _SHORT_STATUS.fullmatch(event.words.strip()):
+        lines = (line for line in event.output.split("\n") if line.strip())
+        return event.answered and all(line.startswith(("## ", "exit code: 0")) for line in lines)
+    return "working tree clean" in event.output and "git status" in event.words
 
 
 def _of_pulls(event: Command) -> Iterator[tuple[str, str, bool]]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from core.base.command_line import command_key, error_line
-from core.conversations.changed import NO_CHANGE, branch_at_end, changed_files, plain_path, root_of
+from core.conversations.changed import NO_CHANGE, branch_at_end, changed_files, of_the_work, plain_path, root_of
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Command, Commit, Edit, FileRead, OtherCall, Plan, call_words
 from core.conversations.ran import orders_tool
@@ -35,10 +35,10 @@ from core.rules.sentence import ENDS, FENCED, STRONG, Found, cue_of, is_prose, r
 from core.rules.session import Session, read_session
 
 MAX_BYTES = 6000
-FIRST_REQUEST, CLOSING, GIVEN_TASK = 2400, 1800, 900
-"""So many characters of what was asked first, and of the last words of the assistant; of a task that an assistant gave,
-much of which is the same each time."""
-LATER_REQUEST, LEAST_EXCHANGE, MOST_EXCHANGE, SHORTEST = 240, 200, 1000, 90
+FIRST_REQUEST, MOST_CLOSING, CLOSING, GIVEN_TASK = 2400, 4000, 1800, 900
+"""So many characters of what was asked first, and of the last words of the assistant (at least so many of these); of a
+task that an assistant gave, much of which is the same each time."""
+LATER_REQUEST, LEAST_EXCHANGE, MOST_EXCHANGE, SHORTEST = 240, 200, 3000, 90
 LEAST_FOUND, SHORT_OPEN, SHORT_REQUEST, WITH_COMMANDS = 50, 25, 40, 420
 """A shorter one is told with the question that it answers."""
 MAX_COMMITS, MAX_FILES, MAX_FOUND, MAX_OPEN, MAX_CHECKS, MAX_DECIDED = 6, 14, 3, 6, 5, 6
@@ -84,6 +84,7 @@ _CHECKED = re.compile(
 )
 _WISHED = re.compile(r"\b(?:until|once|if|when|after|should|must|will|ensure|make sure|to)\b", re.IGNORECASE)
 """What stands before a result that is none yet."""
+_TICKED = re.compile(r"^[ \t]*[-*] \[[xX]\] .*\n?", re.MULTILINE)
 _UNTICKED = re.compile(r"^[ \t]*[-*] \[ \] +(\S.*)$", re.MULTILINE)
 _CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
 _SHORT = re.compile(
@@ -145,7 +146,7 @@ def handoff(session: Session, about: Mapping[str, str]) -> str:
     whole = {
         "Files": list(_files(session, about["Folder"])), "Decided": decided, "Tried": tried,
         "Found": found[:MAX_FOUND], "Open": left, "Verify": list(_verify(session)), "Goal": list(_goal(session)),
-        "State": list(_state(session, most * 4)),
+        "State": list(_state(session, MOST_CLOSING)),
     }  # fmt: skip
     rows, latest = _exchanges(session), MAX_LATER
     parts = {**whole, "How it went": list(_went(rows, most, latest))}
@@ -153,7 +154,7 @@ def handoff(session: Session, about: Mapping[str, str]) -> str:
         latest -= most <= LEAST_EXCHANGE
         most = max(LEAST_EXCHANGE, most * 3 // 4)
         parts["How it went"] = list(_went(rows, most, latest))
-        parts["State"] = list(_state(session, max(CLOSING, most * 4)))
+        parts["State"] = list(_state(session, min(MOST_CLOSING, max(CLOSING, most * 4))))
     while len(text := _text(head, parts).encode()) > MAX_BYTES:
         longest = max(parts, key=lambda name: len("\n".join(parts[name][1:]).encode()))
         if len(parts[longest]) < 2:
@@ -172,21 +173,26 @@ def _line(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """A text without its code, its tables as lists; short command lines and single lines of code stay."""
+    """A text without its code and what is ticked off, its tables as lists."""
+    plain = _HEAD_OF_TABLE.sub("", _without_code(_BLOCKS_OF_EDITS.sub("\n", _TICKED.sub("", text))))
+    return _ROW.sub(lambda row: f"- {' — '.join(cell.strip() for cell in row[1].split('|'))};", plain)
+
+
+def _without_code(text: str) -> str:
+    """A text without its code, of which short command lines and single lines stay, in the line before."""
 
     def shown(found: re.Match[str]) -> str:
         short = _SHORT.fullmatch(found[0].strip())
         return f" `{'; '.join((short['shell'] or short['line']).strip().splitlines())}`" if short else "\n"
 
-    plain = _HEAD_OF_TABLE.sub("", _LEADS_TO.sub(": `", FENCED.sub(shown, _BLOCKS_OF_EDITS.sub("\n", text))))
-    return _ROW.sub(lambda row: f"- {' — '.join(cell.strip() for cell in row[1].split('|'))};", plain)
+    return _LEADS_TO.sub(": `", FENCED.sub(shown, text))
 
 
 def _quoted(text: str, most: int) -> list[str]:
     """The beginning and the end of somebody's words, as a quotation; without the text of edits, and of long ones
     without the code."""
-    text = _BLOCKS_OF_EDITS.sub("\n", text)
-    text = text if len(text) <= most else FENCED.sub("\n", text)
+    text = _BLOCKS_OF_EDITS.sub("\n", _TICKED.sub("", text))
+    text = text if len(text) <= most else _without_code(text)
     short = text.strip() if len(text.strip()) <= most else cut(text.strip(), most * 2 // 3, most // 3)
     return [f"> {line}".rstrip() for line in short.splitlines() if line.strip()]
 
@@ -220,10 +226,10 @@ def _folder(session: Session, known: str) -> str:
     if session.conversation.folder:
         return known
     paths, root = root_of(session.conversation.turns)
-    if root and not any(path.startswith(f"{known}/") for path in paths):
+    inside = bool(known) and any(path.startswith(f"{known}/") for path in paths)
+    if root and not inside:
         return root
-    inside = not paths or any(path.startswith(f"{known}/") for path in paths)
-    return f"{known} (where the file lies)" if known and inside else ""
+    return f"{known} (where the file lies)" if known and (inside or not paths) else ""
 
 
 def requests(session: Session) -> list[tuple[int, str]]:
@@ -287,7 +293,7 @@ def _goal(session: Session) -> Iterator[str]:
     yield from _quoted(asked[0][1], FIRST_REQUEST)
     work = [row for row in asked[1:] if not _APPROVES.fullmatch(row[1])]
     if work:
-        yield f"- asked last (turn {work[-1][0] + 1}): {_cut(_line(work[-1][1]), MOST_EXCHANGE)}"
+        yield f"- asked last (turn {work[-1][0] + 1}): {_cut(_line(work[-1][1]), FIRST_REQUEST // 2)}"
     if asked[-1] not in work[-1:] and len(asked) > 1:
         yield f"- the user then said (turn {asked[-1][0] + 1}): {_line(asked[-1][1])}"
 
@@ -331,7 +337,7 @@ def _outline(text: str) -> str:
     """A message in a line; of one that is long and has headings or items with a name, what stands there."""
     whole = _line(_prose(text))
     points = [_line(found[1] or found[2]) for found in _POINT.finditer(FENCED.sub("\n", text))]
-    if len(whole) <= 3 * MOST_EXCHANGE or len(points) < LEAST_POINTS:
+    if len(whole) <= MOST_EXCHANGE or len(points) < LEAST_POINTS:
         return whole
     return f"{_cut(whole, LATER_REQUEST)} Its points: {'; '.join(point.strip('*: ') for point in points)}"
 
@@ -375,7 +381,7 @@ def _last_words(session: Session) -> tuple[int, str]:
     """What the assistant said last, with its turn (-1 for none): of a turn that calls tools only what is no code, for
     the calls stand as its words."""
     for at, turn in reversed(list(enumerate(session.conversation.turns))):
-        called = any(isinstance(row, Call) for row in turn.events)
+        called = any(isinstance(row, Call) and not isinstance(row, Plan) for row in turn.events)
         text = FENCED.sub("\n", turn.text).strip() if called else turn.text
         if turn.role == "assistant" and not turn.agent and text:
             return at, text
@@ -384,9 +390,8 @@ def _last_words(session: Session) -> tuple[int, str]:
 
 def _files(session: Session, folder: str) -> Iterator[str]:
     inside = f"{plain_path(folder).rstrip('/')}/" if folder else ""
-    rows = sorted(
-        changed_files(session.conversation.turns).items(), key=lambda one: (one[1].how == NO_CHANGE, -one[1].count)
-    )
+    changed = of_the_work(changed_files(session.conversation.turns))
+    rows = sorted(changed.items(), key=lambda one: (one[1].how == NO_CHANGE, -one[1].count))
     wrote = [row for _, row in session.calls if isinstance(row, Edit | OtherCall) and not (row.refused or row.failed)]
     if not rows and session.events and session.last_change < 0 and not wrote:
         read = dict.fromkeys(plain_path(row.path) for _, row in session.calls if isinstance(row, FileRead) and row.path)
@@ -594,4 +599,4 @@ def _verify(session: Session) -> Iterator[str]:
     ]
     yield from said[-MAX_CHECKS:] if len(runs) < 2 else ()
     if not (runs or said or linted) and session.last_change >= 0:
-        yield "- no check is recorded in the session"
+        yield "- no test, lint or build is recorded in the session"
