@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from core.conversations.conversation import Turn
+from core.base.spoken import APPROVES
 from core.conversations.events import (
     DONE_STATES,
     Call,
@@ -25,9 +25,9 @@ from core.conversations.events import (
 from core.conversations.ran import orders_tool, stopped_by, works
 from core.rules import words
 from core.rules.failures import ASIDE
-from core.rules.prose import Sentence, by_person, clean, sentences
-from core.rules.sentence import Found, found, is_latin
-from core.rules.session import Exchange, Session, rows_of
+from core.rules.prose import by_person, clean, looks_like_code
+from core.rules.sentence import Found, found
+from core.rules.session import Session
 
 LEAST_UNNAMED = 6
 LONGEST_REQUEST = 240
@@ -43,16 +43,12 @@ def find_unfinished(session: Session) -> Iterator[Found]:
     """What somebody has to look at again after a session: a call without a result, a merge, what was asked last."""
     yield from _in_the_middle(session)
     yield from _unmerged(session)
-    waiting = _waiting(session)
-    if waiting:
-        number, text, asks, quote = waiting
-        stopped = stopped_by([turn for turn in session.conversation.turns if not turn.agent])
-        if asks:
-            yield found("questions", text, number, quote=quote, score=60)
+    if waiting := _waiting(session):
+        number, text = waiting
+        if text.endswith(("?", "？")):
+            yield found("questions", text, number, quote=text, score=60)
         else:
-            detail = f"ordered at the end of the session, which was {stopped}" if stopped else ""
-            detail = detail or "ordered at the end of the session and not begun"
-            yield _open(text, number, detail=detail, quote=quote, score=60)
+            yield _open(text, number, detail="said at the end of the session, and not begun", quote=text, score=60)
 
 
 def _in_the_middle(session: Session) -> Iterator[Found]:
@@ -94,46 +90,22 @@ def _unmerged(session: Session) -> Iterator[Found]:
 
 _TO_TOOL = re.compile(r"[/!]\S*(?:[ \t]+\S+){0,2}\Z")
 """An order to the tool itself, as `/exit`."""
-_ORDERS = re.compile(
-    r"^(?:(?:ok(?:ay)?|yes|now|then|and|also|next|so|please|can you|could you|would you|bitte|kannst du|"
-    r"s'il te plaît|por favor|请|帮我)[,，.!]?\s*)*"
-    r"(?=(?:add|run|set|create|update|write|fix|deploy|test|verify|migrate|configure|implement|remove|replace|rename|"
-    r"move|document|enable|disable|delete|install|upgrade|in the|build|make|change|refactor|convert|extract)\b|"
-    r"[^\x00-\x7f])",
-    re.IGNORECASE,
-)
-"""What stands in front of the work in an order, and that it is one."""
 _LEANING = re.compile(r"\b(?:this|that|it|these|those|them|above|same|here|me|you|your)\b", re.IGNORECASE)
 
 
-def _waiting(session: Session) -> tuple[int, str, bool, str] | None:
-    """The user's last request when nothing was done about it any more: its turn, what it wants, whether it is a
-    question, and its words."""
+def _waiting(session: Session) -> tuple[int, str] | None:
+    """The user's last words when nothing was said or done about them any more: their turn, and what they are."""
     turns = session.conversation.turns
     asked = [at for at, turn in enumerate(turns) if by_person(turn)]
     number = next((at for at in reversed(asked) if not _TO_TOOL.match(turns[at].text.strip())), -1)
     row = next((row for row in session.exchanges if row.number == number), None)
     if row is None or row.replies or row.events or sum(not turn.agent for turn in turns) < LAST_TURNS:
         return None
-    if any(turn.role == "tool" and turn.events for turn in turns[number:]):
-        return None
     text = " ".join(row.text.split())
-    if not (15 if is_latin(text) else 8) <= len(text) <= LONGEST_REQUEST or words.POINTING.match(text):
+    if len(text) > LONGEST_REQUEST or words.POINTING.match(text) or APPROVES.match(text) or looks_like_code(text):
         return None
-    if text.endswith(("?", "？")):
-        return (number, text, True, text) if _names_work(text) else None
-    ordered = [(_ORDERS.sub("", part.text), part.text) for part in _sentences(row) if _ORDERS.match(part.text)]
-    work, quote = next((one for one in ordered if _names_work(one[0])), ("", ""))
-    return (number, work, False, quote) if work else None
-
-
-def _names_work(text: str) -> bool:
-    return bool(words.ANCHOR.search(text)) or (len(text.split()) >= LEAST_UNNAMED and not _LEANING.search(text))
-
-
-def _sentences(row: Exchange) -> Iterator[Sentence]:
-    for part in rows_of(Turn("user", row.text), row.number):
-        yield from sentences(part)
+    named = words.ANCHOR.search(text) or (len(text.split()) >= LEAST_UNNAMED and not _LEANING.search(text))
+    return (number, text) if named else None
 
 
 _HEADING = re.compile(r"^#{1,3}\s+(?:Plan:?\s+|Implementation Plan:?\s+)?(.+?)\s*#*$", re.MULTILINE | re.IGNORECASE)

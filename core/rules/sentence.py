@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from core.rules import words
 from core.rules.prose import begun
 
-SHORT, LONG = 30, 300
-SHORT_UNBROKEN = 12
-"""A sentence of Chinese, Japanese or Korean says in so many characters what takes `SHORT` in others."""
+LONG = 300
 FIRST_WORDS = 12
 CODE = re.compile(r"`[^`\n]*`")
 
@@ -36,11 +34,6 @@ def found(
     return Found(category, fields | ({"kind": kind} if kind else {}), score, turn)
 
 
-def fits(text: str, most: int = LONG) -> bool:
-    """Whether a sentence is long enough to say something and short enough for a line."""
-    return (SHORT if is_latin(text) else SHORT_UNBROKEN) <= len(text) <= most
-
-
 def is_latin(text: str) -> bool:
     """Whether a text is of Latin letters: nothing of a script without blanks in it, and few characters of two bytes."""
     return not any("\u3000" <= char <= "\uffef" for char in text) and len(text.encode("utf-8", "replace")) <= 1.5 * len(
@@ -57,17 +50,10 @@ def named(text: str) -> bool:
     return words.ANCHOR.search(text) is not None or (not is_latin(text) and _LATIN.search(text) is not None)
 
 
-# What a line alone does not tell: a label of a list, a page without its name, a word that points at what stood before.
+# What a line alone does not tell: a label of a list, a word that points at what stood before.
 _LABELS = re.compile(
-    r"\b(?i:case|chunk|variant|obs|observation|finding|item|point|cas|caso) (?:#?\d{1,2}|[A-Z])\b(?![.-]?\w)|"
+    r"\b(?i:case|chunk|variant|obs|observation|finding|item|point) (?:#?\d{1,2}|[A-Z])\b(?![.-]?\w)|"
     r"(?:选项|方案|オプション|옵션) ?[A-Z\d]\b"
-)
-_POINTS_BACK = re.compile(
-    r"^the (?:doc|document|list|plan|spec|ticket|page)(?:'s|’s|\b(?! (?:of|for|in|that|at|with|named)\b| [`“\"]))|"
-    r"^(?:quest[oaie]|ciò|dies(?:e[rsmn]?)?|cela|ceci|ça|c'est|est[oea]s?|eso|ist?so)\b"
-    r"(?! (?:proje|progett|proyect|repo))|"
-    r"^(?:这|那|此|该|これ|それ|この|その|이것|그것)(?!个?(?:项目|仓库)|プロジェクト|リポジトリ)",
-    re.IGNORECASE,
 )
 _THIS_ALONE = re.compile(
     r"\b(?:this|these|those)\b(?=\W*$|\s*[,;:]|\s+(?:in|into|on|up|out|off|to|at|by|with|for|as|and|or|but|so|now|is|"
@@ -80,9 +66,9 @@ def lost(text: str) -> bool:
     """Whether a line is about something that only the words around it named."""
     pointed = _THIS_ALONE.search(text)
     before = text[: pointed.start()] if pointed else ""
-    if pointed and not words.ANCHOR.search(before) and len(before.split()) < FIRST_WORDS:
+    if _LABELS.search(text):
         return True
-    return bool(_LABELS.search(text) or _POINTS_BACK.match(text))
+    return pointed is not None and not words.ANCHOR.search(before) and len(before.split()) < FIRST_WORDS
 
 
 def whole_quotes(text: str) -> bool:

@@ -145,19 +145,6 @@ ORDER = re.compile(
     r"wire|backfill|delete|check|install|upgrade|bump|address|resolve|confirm|register|investigate)\b",
     re.IGNORECASE,
 )
-OFFER = one_of({
-    "en": (
-        "would you like", "want me to", "shall I", "should I", "let me know",
-        r"if you(?:'d)? (?:want|like|prefer|need)",
-        r"I can (?:also )?", "happy to", r"ready (?:to|for) the next", "feel free", "when you're ready",
-    ),
-    "de": ("soll ich", "wenn du möchtest", "falls du willst"),
-    "fr": ("si tu veux", "voulez-vous", "souhaitez-vous"),
-    "es": ("si quieres", "quieres que"),
-    "zh": ("需要我", "要不要", "请确认", "我会", "我可以", "如果你(?:愿意|需要|想)", "如需", "是否需要"),
-    "ja": ("しましょうか", "必要であれば"),
-    "ko": ("원하시면", "할까요"),
-})  # fmt: skip
 ANCHOR = re.compile(
     r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\b[A-Z]{2,}[-_]?\d*\b|\w/\w|"
     r"\b\w+\.\w{1,5}\b|--\w|#\d+|\bv?\d+\.\d+"
@@ -208,13 +195,6 @@ BOILERPLATE = re.compile(
 MOMENT = re.compile(
     r"\b(?:right now|for now|for the moment|at the moment|yet|first|today|this time|just now|let me|I'?ll|I will|I am|"
     r"I'm|can you|could you|would you|please (?:check|look|read|see|tell|explain|show))\b",
-    re.IGNORECASE,
-)
-# A title that says nothing of what was meant: an order to go on, a command, a greeting.
-NOT_MEANT = re.compile(
-    r"^(?:hi|hello|hey|continue|go on|ok(?:ay)?|yes|no|thanks|please|[/!<{]|new (?:chat|session|conversation)|"
-    r"untitled)\b|"
-    r"^[/!<{]|[~$>|]|➜|--\w|://|\.(?:py|md|ts|js|json)\b.*\.(?:py|md|ts|js|json)\b",
     re.IGNORECASE,
 )
 

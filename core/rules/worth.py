@@ -120,10 +120,10 @@ _NUMBER = re.compile(r"^(?:\(\w{1,3}\)\s*|\d{1,2}[.)]\s+|[✅❌⚠️💡❓�
 
 
 def stands(text: str) -> bool:
-    """Whether a text can be a line at all: whole, and no question, lead-in, offer or template."""
+    """Whether a text can be a line at all: whole, and no question, lead-in or template."""
     if text.endswith(("?", "？", ":", "：", "…")) or not whole_quotes(text) or len(text) > LONGEST:
         return False
-    return not (words.OFFER.search(text) or words.TEMPLATE.search(words.CODE.sub("", text)))
+    return words.TEMPLATE.search(words.CODE.sub("", text)) is None
 
 
 def numberless(text: str) -> str:
