@@ -118,9 +118,8 @@ def find_plan_left(session: Session) -> Iterator[Found]:
         return
     heading = _HEADING.search(plans[-1][1].text)
     if heading and not words.GENERIC_TITLE.fullmatch(heading[1]):
-        why = words.first_sentence(words.section(plans[-1][1].text, words.CONTEXT)[1])
         refused = " by the user's word" if plans[-1][1].approved is False else ""
-        yield _open(f"Planned and not carried out{refused}: {clean(heading[1])}", plans[-1][0], detail=why, score=65)
+        yield _open(f"Planned and not carried out{refused}: {clean(heading[1])}", plans[-1][0], score=65)
 
 
 # --- for who goes on ---

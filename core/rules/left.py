@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from core.rules import words
@@ -14,12 +13,6 @@ from core.rules.worth import PAST, numberless, stands
 MAX_LEFT, LEAST_WORDS = 3, 4
 LATE, SHORT = 0.5, 5
 """From this share of the last message on its end begins; all of a message of so few units is one."""
-_ADVICE = re.compile(
-    r"^(?:(?:note|tip|consider|optional\w*|maybe|you (?:can|may|might|could)|feel free|if you)\b|none\b|"
-    r"no \w+ (?:found|left)|(?:the|this) (?:fix|change)\w*|fixed)\b|"
-    r"\b(?:unchanged|untouched|left (?:alone|as[- ]is))\b",
-    re.IGNORECASE,
-)
 
 
 def find_left(session: Session) -> Iterator[Found]:
@@ -38,7 +31,7 @@ def _is_left(unit: Unit) -> bool:
     text = unit.text
     if not stands(text) or len(text.split()) < LEAST_WORDS or lost(text) or LEANS.match(text) or not named(text):
         return False
-    if PAST.match(text) or _ADVICE.search(text):
+    if PAST.match(text):
         return False
     listed = unit.kind != "prose" and words.LEFT_HEADING.match(unit.heading) is not None
     return listed or words.LEFT.search(text) is not None

@@ -37,7 +37,6 @@ _SPEAKER = re.compile(
     r"\b(?:I|I'(?:m|d|ll|ve)|you|your|let'?s|let me|please)\b|^(?:look|see|check|this|that|it)\b", re.IGNORECASE
 )
 """Who tells how things are names neither themselves nor whom they speak to."""
-_IN_CAPITALS = re.compile(r"\b(?:ONLY|NEVER|ALWAYS|MUST)\b")
 _HAS_TO = re.compile(r"\b(?:must|should|shall)\b", re.IGNORECASE)
 _YOU = re.compile(r"\byou(?:r|'re)?\b", re.IGNORECASE)
 MOST_YOU = 5
@@ -95,7 +94,7 @@ def _is_rule(text: str) -> bool:
     """Whether a text says how things have to be for good: never, always."""
     if not is_latin(text) or not words.ENGLISH.search(text):
         return words.STRONG.search(text) is not None and TROUBLE.search(text) is None
-    return words.STRONG.search(text) is not None or _IN_CAPITALS.search(text) is not None
+    return words.STRONG.search(text) is not None
 
 
 def _trimmed(text: str) -> str:

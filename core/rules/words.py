@@ -80,30 +80,6 @@ NO_ANSWER = re.compile(
 GENERIC_TITLE = re.compile(
     r"(?:plan|implementation(?: plan)?|overview|summary|context|todo|steps|fix|changes)", re.IGNORECASE
 )
-_NUMBER = r"(?:\d+\.?\s*)?"
-CONTEXT = one_of({
-    "any": (_NUMBER + "(?:" + "|".join((
-        "context", "problem", "background", "why", "motivation", "root cause", "issue", "reason", "kontext", "contexte",
-        "contexto", "背景", "问题", "原因", "課題", "배경",
-    )) + ")",),
-}, begins=True)  # fmt: skip
-_END = re.compile(r"(?<=[.!?])(?:\s+|$)|(?<=[。！？])")
-
-
-def first_sentence(text: str, most: int = 260) -> str:
-    """The first sentence of a paragraph, without list marks and emphasis; "" where none of a fitting length stands."""
-    for row in text.split("\n"):
-        line = re.sub(r"^\s*(?:[-*+•]|\d+[.)])\s+", "", row).strip()
-        line = re.sub(r"(\*{1,3}|__)(.+?)\1", r"\2", line)
-        if not line or line.startswith(("```", "|", "#", "<", ">")):
-            if line.startswith("```"):
-                return ""
-            continue
-        found = _END.split(line)[0].strip()
-        return found if 20 <= len(found) <= most and not found.endswith(":") else ""
-    return ""
-
-
 # --- what a closing message says ---
 
 LEFT_HEADING = one_of({
@@ -197,12 +173,3 @@ MOMENT = re.compile(
     r"I'm|can you|could you|would you|please (?:check|look|read|see|tell|explain|show))\b",
     re.IGNORECASE,
 )
-
-
-def section(text: str, names: re.Pattern[str]) -> tuple[str, str]:
-    """The first heading of these names, without its marks, and what stands below it up to the next heading."""
-    parts = re.split(r"^#{1,4}\s+(.+?)\s*$", text, flags=re.MULTILINE)
-    for name, body in zip(parts[1::2], parts[2::2], strict=False):
-        if names.search(name):
-            return re.sub(r"[*_`]", "", name).strip(), body.strip()
-    return "", ""
