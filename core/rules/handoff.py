@@ -65,14 +65,6 @@ _CHATTER = re.compile(
     re.IGNORECASE,
 )
 """What stands before an answer and tells nothing."""
-_TO_DO = re.compile(
-    r"\b(?:(?:will|still) needs? to be|you(?:['’]ll| will)? (?:need|have) to|"
-    r"(?:once|after) (?:this|that|it|the)\b.{3,80}\b(?:run|merge|pull|deploy|rerun|restart)|still (?:stale|open|fails?|"
-    r"missing|not)|not yet|(?:stale|blocked) until|remaining|next steps?|follow-?up|todo|"
-    r"on (?:other|the other) machines?|rotate|"
-    r"left (?:untouched|undone|out)|did not (?:run|test)|couldn['’]t (?:run|test|verify)|untested)\b",
-    re.IGNORECASE,
-)
 _BLOCKS = re.compile(r"\b(?:blocked|blocker|waiting (?:for|on)|cannot (?:proceed|continue)|by hand)\b", re.IGNORECASE)
 _CHECKED = re.compile(
     r"(?:\b[1-9]\d* (?:tests? )?pass(?:ed|ing)?|(?:\A\W*|\bI (?:have |also )?|\bI['’]ve )(?:verified|confirmed|tested)|"
@@ -471,7 +463,7 @@ def _to_do(session: Session) -> list[str]:
     """What the closing messages of the newest requests, but for the last one, which is told, leave to be done."""
     rows = []
     for row in session.closings[-3:]:
-        leaves = _BLOCKS if row is session.closings[-1] else _TO_DO
+        leaves = _BLOCKS if row is session.closings[-1] else words.LEFT
         for text in ENDS.split(_prose(row.turn.text)):
             if not leaves.search(text) or _NARRATES.search(text) or text.endswith((":", "?")):
                 continue

@@ -86,7 +86,7 @@ def _only_tells(row: Exchange, units: Sequence[Unit]) -> bool:
     replies = [turn.text for _, turn in row.replies]
     if not replies or len("".join(replies)) > LONGEST_REPLY or row.events or "?" in row.text:
         return False
-    gates = (words.ORDER.match, words.MOMENT.search, APPROVES.match, CORRECTION.match, _SPEAKER.search)
+    gates = (words.ORDER.match, _OF_MOMENT.search, APPROVES.match, CORRECTION.match, _SPEAKER.search)
     return bool(units) and not any(gate(_FILLER.sub("", unit.text)) for unit in units for gate in gates)
 
 

@@ -103,8 +103,9 @@ LEFT = one_of({
         r"still (?:needs?|ha(?:s|ve) to|missing|fails?|broken|open|pending|to be|requires?)",
         r"remains? (?:to be|open|unfixed|unresolved|undone)", r"left (?:open|for later|out|as is)",
         r"for a (?:later|separate|follow[- ]?up) \w+", r"(?:is|are|was|were) deferred", r"blocked (?:by|on)",
-        r"worth (?:watching|fixing|revisiting)", r"once .{3,60} (?:is|are) merged", "after merging",
-        "will need to be", r"you(?:'ll| will)? still need to", "the next step is",
+        r"worth (?:watching|fixing|revisiting)", r"once .{2,60} (?:is|are) merged", "after merging",
+        r"(?:will|still) needs? to be", r"you(?:'ll| will)? (?:still )?(?:need|have) to", "the next step is",
+        r"remaining (?:\w+ )?(?:issue|problem|work|task|step|gap)s?", "untested", r"on (?:other|the other) machines?",
     ),
     "de": (r"noch (?:nicht|offen|zu \w+)", "muss noch", "fehlt noch"), "fr": ("pas encore", "reste à"),
     "es": ("todavía no", "aún no", r"(?:falta|queda)n? por"), "ru": ("ещё не", "еще не", "осталось"),
@@ -166,10 +167,5 @@ BOILERPLATE = re.compile(
     r"now) |your (?:task|job|role) is|"
     r"as an? (?:AI|expert|assistant)|conversation (?:so far|above)|the user(?:'s)? (?:will|wants|asked|request)|"
     r"step by step)\b",
-    re.IGNORECASE,
-)
-MOMENT = re.compile(
-    r"\b(?:right now|for now|for the moment|at the moment|yet|first|today|this time|just now|let me|I'?ll|I will|I am|"
-    r"I'm|can you|could you|would you|please (?:check|look|read|see|tell|explain|show))\b",
     re.IGNORECASE,
 )
