@@ -14,12 +14,10 @@ from core.base.markdown import ITEM_CHARACTERS
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
 from core.rules.answers import find_answers
-from core.rules.checks import find_checks
-from core.rules.end import find_plan_left, find_unfinished
-from core.rules.failures import find_failures
-from core.rules.left import find_left
+from core.rules.end import find_left, find_plan_left, find_unfinished
+from core.rules.failures import find_checks, find_failures
 from core.rules.prose import read_prose
-from core.rules.sentence import Found, alike, lost, shortened
+from core.rules.sentence import Found, alike, lost
 from core.rules.session import Session, read_session
 from core.rules.stated import find_stated
 from core.rules.statements import find_marked
@@ -130,7 +128,6 @@ def _best(items: list[Found]) -> list[dict[str, str]]:
 
 
 def _of_one_line(fields: dict[str, str]) -> dict[str, str]:
-    """The fields with a detail of whole sentences that a line has room for: a longer line would have to wait."""
+    """The fields without a detail that a line has no room for: a longer line would have to wait."""
     room = ITEM_CHARACTERS - len(fields.get("statement", "")) - len(" — ")
-    detail = fields.get("detail", "")
-    return fields if len(detail) <= max(0, room) else {**fields, "detail": shortened(detail, max(0, room))}
+    return fields if len(fields.get("detail", "")) <= max(0, room) else {**fields, "detail": ""}

@@ -1,5 +1,5 @@
-"""How a session ended, and what its events leave open: no wording says it better than a call without a result, a file
-that nobody committed, or a request that nothing answered."""
+"""How a session ended, and what its events and last words leave open: no wording says it better than a call without a
+result, a merge that nobody committed, or a request that nothing answered."""
 
 from __future__ import annotations
 
@@ -26,12 +26,17 @@ from core.conversations.ran import orders_tool, stopped_by, works
 from core.rules import words
 from core.rules.failures import ASIDE
 from core.rules.prose import by_person, clean, looks_like_code
-from core.rules.sentence import Found, found
+from core.rules.sentence import Found, found, lost, named
 from core.rules.session import Session
+from core.rules.units import LEANS, Unit, cut
+from core.rules.worth import PAST, numberless, stands
 
 LEAST_UNNAMED = 6
 LONGEST_REQUEST = 240
 LAST_TURNS = 3
+MAX_LEFT, LEAST_LEFT = 3, 4
+LATE, SHORT = 0.5, 5
+"""From this share of the last message on its end begins; all of a message of so few units is one."""
 
 
 # --- what is open ---
@@ -120,6 +125,31 @@ def find_plan_left(session: Session) -> Iterator[Found]:
     if heading and not words.GENERIC_TITLE.fullmatch(heading[1]):
         refused = " by the user's word" if plans[-1][1].approved is False else ""
         yield _open(f"Planned and not carried out{refused}: {clean(heading[1])}", plans[-1][0], score=65)
+
+
+# --- what the last words leave ---
+
+
+def find_left(session: Session) -> Iterator[Found]:
+    """What the last closing message says is not done, open or to be watched, nothing of it doubted by the user."""
+    closing = session.closings[-1] if session.closings else None
+    if closing is None or not closing.at_end:
+        return
+    units = list(cut(closing.turn.text, closing.number, "closing"))
+    left = [unit for unit in units if _is_left(unit) and (unit.share >= LATE or len(units) < SHORT)]
+    for unit in left[-MAX_LEFT:]:
+        yield found("tasks_open", numberless(unit.text), closing.number, quote=unit.quote, score=58)
+
+
+def _is_left(unit: Unit) -> bool:
+    """Whether a unit says by its words or its heading that something is left."""
+    text = unit.text
+    if not stands(text) or len(text.split()) < LEAST_LEFT or lost(text) or LEANS.match(text) or not named(text):
+        return False
+    if PAST.match(text):
+        return False
+    listed = unit.kind != "prose" and words.LEFT_HEADING.match(unit.heading) is not None
+    return listed or words.LEFT.search(text) is not None
 
 
 # --- for who goes on ---

@@ -23,13 +23,13 @@ from core.rules.end import (
     breaks_off,
     edits_not_made,
     ends_with_words,
+    find_left,
     find_plan_left,
     find_unfinished,
     plan_not_begun,
     steps_not_done,
 )
 from core.rules.failures import ASIDE, failure, find_failures
-from core.rules.left import find_left
 from core.rules.prose import by_person
 from core.rules.sentence import ENDS, FENCED, Found
 from core.rules.session import Session, read_session

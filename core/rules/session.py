@@ -73,11 +73,6 @@ class Session:
         return tuple((at, row) for at, row in self.events if isinstance(row, Call))
 
     @cached_property
-    def paired(self) -> bool:
-        """Whether the file tells which calls were answered, so that what is missing means something."""
-        return any(row.answered for _, row in self.calls)
-
-    @cached_property
     def edits(self) -> tuple[tuple[int, Edit], ...]:
         """The edits that were made, of files that are told, with their turns."""
         rows = ((at, row) for at, row in self.events if isinstance(row, Edit))
