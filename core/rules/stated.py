@@ -37,7 +37,11 @@ _SPEAKER = re.compile(
     r"\b(?:I|I'(?:m|d|ll|ve)|you|your|let'?s|let me|please)\b|^(?:look|see|check|this|that|it)\b", re.IGNORECASE
 )
 """Who tells how things are names neither themselves nor whom they speak to."""
-_HAS_TO = re.compile(r"\b(?:must|should|shall)\b", re.IGNORECASE)
+_SETTLES = re.compile(
+    r"\b(?:must|should|shall|only|instead of|we(?:['’]ve| have)? (?:decided|agreed|chose|use|keep|go with))\b",
+    re.IGNORECASE,
+)
+"""How a thing is to be, or what was settled."""
 _YOU = re.compile(r"\byou(?:r|'re)?\b", re.IGNORECASE)
 MOST_YOU = 5
 """A message that says "you" so often is a prompt for any assistant."""
@@ -71,12 +75,12 @@ def _stated(row: Exchange, units: Sequence[Unit]) -> Iterator[Found]:
         whole = _trimmed(unit.text)
         text = _FILLER.sub("", whole)
         remembered = _REMEMBER.match(text)
-        told = tells and named(text)
+        told = tells and (named(text) or words.STRONG.search(text) or _SETTLES.search(text))
         corrects = CORRECTION.match(whole) and not (TROUBLE.search(whole) or _REVERSES.match(text)) and named(text)
         if not (remembered or _is_rule(text) or corrects or told) or not _stands(text):
             continue
         said = begun(_REMEMBER.sub("", text))
-        decided = words.STRONG.search(said) or _HAS_TO.search(said) or not (remembered or tells)
+        decided = words.STRONG.search(said) or _SETTLES.search(said) or not (remembered or tells)
         yield found("decisions" if decided else "facts", said, row.number, quote=unit.quote, score=90)
 
 
