@@ -73,7 +73,7 @@ def test_one_call_brings_the_cause_that_a_later_exchange_found(shop: Path) -> No
     assert cause in found and len(found) <= 2500
     more = answered("read", name="s3:4", query=asked)
     assert "They are blue" in found, "where there is room it tells what came of it, too"
-    assert cause not in more and "Step 56" in more and "They are blue" not in more
+    assert cause not in more and "- Step " in more and "They are blue" not in more
     assert more.splitlines()[1] == "s3, what was shown before is left out:"
     assert cause not in answered("read", name="s3:4"), "without a query its beginning and end"
 
@@ -137,6 +137,30 @@ def test_a_long_message_does_not_take_the_room_of_what_was_agreed_before(tmp_pat
     database.close()
     assert made is not None and "10 seconds" in made.text and "- Part 1" in made.text
     assert "**" not in made.text and "##" not in made.text, "marks of markdown are room that tells nothing"
+
+
+def test_a_page_goes_with_the_words_side_by_side_not_with_a_long_text_that_has_each_somewhere(tmp_path: Path) -> None:
+    """What was pasted has all words of the question, far apart; the reply has three of them in a sentence."""
+    from core.search import conversations as stored
+    from core.search.answering import chosen
+    from core.search.terms import parse_query
+    from core.search.words import Stems
+
+    words, parts = ("parcel", "label", "printer", "jam", "tray"), "abcdefghijklmn"
+    lines = [
+        f"- The {'module' if at % 4 else words[at // 4]} has {' '.join(f'{name}{at}x' for name in parts)}."
+        for at in range(20)
+    ]
+    said = ["\n".join(lines), "Paper of 80 grams makes the label printer jam."]
+    pieces = [stored.Piece(at, "assistant", "2026-05-06", text) for at, text in enumerate(said)]
+    database = stored.open_or_make(tmp_path)
+    with stored.writing(database, tmp_path):
+        stored.put(database, stored.Held(1, "p", "", "s", "claude_code", turns=len(said)), pieces)
+    stems = Stems()
+    query = parse_query("why does the label printer jam, the parcel tray?", database, stems)
+    made = chosen(query, stems, pieces, 0, 250, {0: 0.4, 1: 0.4})
+    database.close()
+    assert made is not None and "80 grams" in made.text and len(made.text) <= 250
 
 
 def test_a_turn_that_is_named_or_asked_for_by_role_is_not_cut_hard(shop: Path) -> None:

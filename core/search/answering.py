@@ -2,8 +2,8 @@
 
 A match is where the words of a question stand, and those stand best in the question itself when it was asked before.
 What answers is said around it: in the reply, in the message that closes the exchange, in the list behind the line that
-announces it. So the sentences of these turns are weighed together: what a turn says as a whole speaks for each of its
-sentences, what was said already counts little, and what stands beside a chosen sentence is chosen before what does not.
+announces it. So the sentences of these turns are weighed together: what stands around a sentence speaks for it, what
+was said already counts little, and what a turn says as a whole nothing: a long one has every word somewhere.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ NEAR = 0.4
 AT_END, ASKED, REACTION = 0.15, -0.15, -0.3
 """So much more speaks for the message that closes an exchange, so much for the request that began it, and for what the
 user said to what came of it."""
-OF_ITS_TURN, REPLY = 0.6, 0.3
-"""So much of what its turn has counts for a sentence, and so much of what the request has in whose exchange it
-stands. Of 160 points of 70 questions the right session's passage has half of the words of 123 with 0.6 and what was
-taken out since (119 before), and 120 without what the request has."""
+AROUND, OF_AROUND = 2, 0.6
+"""So much of what stands in a sentence and in so many on either side counts for it. Of 50 points of 37 questions by
+which it was set the right session's passage tells 39 (31 by what the whole turn has), of the 38 of 30 others 32 (30);
+of 148 questions a right turn is among those shown for 146 (141)."""
 AGAIN = 0.6
 """A word that an earlier sentence had counts so much."""
 CONCLUDES, CODE = 0.1, 0.1
 """So much speaks for the last lines of a long message, and against a line of code."""
 OF_USER, OF_TOOL, ANNOUNCES = 0.3, -0.2, -0.4
 """What speaks for the user's own words, and against what a tool gave back and what announces work."""
-BESIDE = 0.15
-"""So much speaks for a sentence right behind one that was chosen, half of it for the one before."""
 TOLD = 0.0003
 """Each character that a turn has told speaks so much against more of it: a long message would fill the room alone. Of
 55 points of 20 questions by which it was set the first conversation tells 32, without this 24; of the 43 of 17 others
 36, as before; of 166 questions a right turn is among those shown for 146 (138)."""
+APART, NUMBERED = 3, 16
+"""So many characters stand before a sentence, so many before the first one of a turn."""
 ALIKE = 0.75
 """A sentence with so many of its words in one that was chosen says it again."""
 _ENDS = re.compile(r"(?<=[.!?。！？])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[^\s])|\n+")
@@ -177,7 +177,6 @@ def chosen(
     all_worth = query.worth
     shares = [term.worth / all_worth for term in query.terms]
     rows: list[_Sentence] = []
-    asked = 0.0
     for one, texts in turns.values():
         made = [
             _Sentence(one.position, at, text, _terms(text, known, wanted), 0.0, one.role)
@@ -186,15 +185,13 @@ def chosen(
         code = _in_fences(texts)
         apart = one.position - position
         near = worth.get(one.position, 0.0) if worth is not None else -0.25 if apart < 0 else min(0.2, 0.02 * apart)
-        mass = _mass(shares, frozenset().union(*(row.terms for row in made)))
-        if one.role == "user":
-            asked = mass
-        whole = near + OF_ITS_TURN * mass + REPLY * asked
         for row in made:
             if row.text.strip("#*-_=`| \t") and row.text not in told:
+                beside = made[max(0, row.at - AROUND) : row.at + AROUND + 1]
+                around = frozenset().union(*(other.terms for other in beside))
                 concludes = CONCLUDES * (one.role == "assistant" and row.at >= len(made) - 4 and len(made) > 8)
                 manner = _manner(query, one, row.text) - CODE * (row.at in code)
-                rows.append(row._replace(base=whole + concludes + manner))
+                rows.append(row._replace(base=near + OF_AROUND * _mass(shares, around) + concludes + manner))
     picked = _picked(shares, rows, room)
     if not picked:
         return None
@@ -214,38 +211,28 @@ def _picked(shares: Sequence[float], rows: Sequence[_Sentence], room: int) -> li
     """Sentences by what each adds to those before it, until the room is full; in their order."""
     left = {(row.position, row.at): row for row in rows}
     kinds = {row.terms for row in rows}
-    picked: dict[tuple[int, int], _Sentence] = {}
+    picked: list[_Sentence] = []
     of_turn = Counter[int]()
     seen: frozenset[int] = frozenset()
     said: list[frozenset[str]] = []
-    while left:
+    while left and room >= SHORT_SENTENCE:
         fresh = {terms: _mass(shares, terms - seen) + AGAIN * _mass(shares, terms & seen) for terms in kinds}
-        scores = {
-            place: fresh[row.terms] + row.base + _beside(row, picked) - TOLD * of_turn[row.position]
-            for place, row in left.items()
-        }
+        scores = {at: fresh[row.terms] + row.base - TOLD * of_turn[row.position] for at, row in left.items()}
         for place in sorted(scores, key=lambda at: -scores[at]):
             best = left.pop(place)  # one that is refused now is refused for good, and changes no score
             words = frozenset(words_of(best.text))
-            fits = not picked or len(best.text) + 3 <= room
+            taken = len(best.text) + (APART if of_turn[best.position] else NUMBERED)
+            fits = not picked or taken <= room
             if fits and not any(len(words & had) > ALIKE * len(words) for had in said):
                 break
         else:
             break
-        picked[place] = best
+        picked.append(best)
         of_turn[best.position] += len(best.text)
         seen |= best.terms
         said.append(words)
-        room -= len(best.text) + 3
-        if room < SHORT_SENTENCE:
-            break
-    return [picked[place] for place in sorted(picked)]
-
-
-def _beside(row: _Sentence, picked: Mapping[tuple[int, int], _Sentence]) -> float:
-    """What speaks for a sentence next to one that was chosen."""
-    before, behind = (picked.get((row.position, row.at + step)) for step in (-1, 1))
-    return BESIDE * (before is not None) + BESIDE / 2 * (behind is not None)
+        room -= taken
+    return sorted(picked, key=lambda row: (row.position, row.at))
 
 
 def sentences(text: str) -> list[str]:
