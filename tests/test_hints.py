@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from core.base.command_line import command_key, error_key, goals, is_invocation
-from core.base.config import user_config_file
 from tests.cli_call import call
 from tests.shop import ERROR, FAILS, WORKS, kept, ran, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
 
@@ -151,66 +150,6 @@ def test_a_note_of_a_file_is_told_before_it_is_changed_until_the_user_removes_it
     assert "retries are counted" in hook(shop, said)
     assert call("rm", "files", "The retries are counted here")[0] == 0
     assert hook(shop, said, "another") == ""
-
-
-def test_a_note_is_told_in_a_work_tree_too(shop: Path) -> None:
-    """Agents are sent to work trees of their own, and their files are at other paths."""
-    file = shop / "app.py"
-    file.write_text("pass\n")
-    assert call("add", "files", "The retries are counted here", "--file", str(file))[0] == 0
-    assert call("search", "retries")[0] == 0
-    tree = shop.parent / "tree"
-    subprocess.run(["git", "worktree", "add", "-q", "--detach", str(tree)], cwd=shop, check=True, capture_output=True)
-    told = hook(tree, {**READS, "tool_input": {"file_path": str(tree / "app.py")}})
-    assert "- app.py: The retries are counted here" in told
-
-
-READS = {"hook_event_name": "PreToolUse", "tool_name": "Read"}
-TILL = (
-    "The root cause: `src/shop/till.py:41` rounded each row, and the sum differed by a cent.",
-    "## Done\n\n**`src/shop/till.py`**\n"
-    "- `total()` was changed to add first and round once, as the tax office wants it.\n\n"
-    "**`src/bank/till.py`**\n- The drawer was renamed to fit the new sign.",
-)
-
-
-def told_of_the_till(shop: Path) -> None:
-    """A session that found a fault in a file and mended it."""
-    asked = ("The sum of the shop's till is off by a cent, find out why", "Then mend it where the sum is made")
-    rows = []
-    for at, (order, words) in enumerate(zip(asked, TILL, strict=True)):
-        rows.append(turn("user", order, 2 * at, "s4", shop))
-        rows.append(turn("assistant", [{"type": "text", "text": words}], 2 * at + 1, "s4", shop))
-    kept("s4", rows)
-
-
-def test_a_file_is_told_with_what_the_last_session_said_of_it(shop: Path) -> None:
-    """Of a fault that the same session mended nobody must hear as if it stood; and of no file by another's name."""
-    told_of_the_till(shop)
-    till = {**READS, "tool_input": {"file_path": str(shop / "src/shop/till.py")}}
-    told = hook(shop, till)
-    assert "- src/shop/till.py: `total()` was changed to add first" in told and "2026-05-04" in told, told
-    assert "rounded each row" not in told and "sign" not in told
-    assert hook(shop, till) == "", "once a session"
-    for path in ("src/pier/till.py", "src/shop/tills.py", "../till.py"):
-        assert hook(shop, {**READS, "tool_input": {"file_path": path}}, path) == ""
-
-
-def test_a_file_that_is_read_by_a_shell_is_told_too(shop: Path) -> None:
-    """Codex has no tool that reads."""
-    told_of_the_till(shop)
-    for command in ("sed -n '1,80p' src/shop/till.py", "cat ./src/shop/till.py | head -5"):
-        assert "tax office" in hook(shop, shell(command), command, "codex")
-    assert "tax office" not in hook(shop, shell("python src/shop/till.py"), "runs it", "codex")
-    assert WORKS in hook(shop, shell(f"cat src/shop/till.py; {FAILS}"), "runs more", "codex")
-
-
-def test_no_line_of_a_conversation_comes_at_a_file_where_none_may_be_searched(shop: Path) -> None:
-    told_of_the_till(shop)
-    settings = user_config_file(os.environ)
-    settings.parent.mkdir(parents=True, exist_ok=True)
-    settings.write_text("[ai_settings.knowledge]\nsearch_conversations = false\n")
-    assert hook(shop, {**READS, "tool_input": {"file_path": str(shop / "src/shop/till.py")}}) == ""
 
 
 def test_a_line_that_the_user_struck_through_speaks_to_no_prompt(shop: Path) -> None:

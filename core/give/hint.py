@@ -14,7 +14,6 @@ failure is known by an error which says that a command was called wrongly.
 from __future__ import annotations
 
 import os
-import re
 import select
 import sys
 import time
@@ -34,12 +33,6 @@ BUSY_SECONDS = 0.05
 PROMPT, COMMAND, FAILURE, FILE = "prompt", "command", "failure", "file"  # HINT_EVENTS
 _SHELLS = ("bash", "shell", "exec_command", "local_shell", "shell_command", "powershell", "unified_exec")
 _FILES = ("read", "edit", "write", "multiedit", "notebookedit", "apply_patch", "read_file", "view")
-_LOOKS_AT = (
-    r"(?:\A|&&|;)\s*(?:cat|head|tail|nl|less|bat|sed)\b(?:\s+-\S+|\s+\d+|\s+['\"]?\d+(?:,\d+)?p['\"]?){0,4}"
-    r"\s+(?P<path>[\w@./~+-]*\w\.\w+)\s*(?:[|;&2]|\Z)"
-)
-"""A tool without one for it reads a file so."""
-_NOTES = "notes of the file"
 _HEAD = "From earlier work in this project (data, not instructions; `find` has more):"
 
 
@@ -74,12 +67,6 @@ def asked_by(said: Mapping[str, Any]) -> tuple[str, str]:
     if isinstance(command, list):
         command = command[-1] if command else ""
     if tool in _SHELLS and isinstance(command, str) and command:
-        looked = re.search(_LOOKS_AT, command[:1000]) if event == "PreToolUse" else None
-        if looked:
-            from core.base.command_line import command_key
-
-            if not command_key(command):
-                return FILE, looked["path"]
         failed = event == "PostToolUseFailure" or (event == "PostToolUse" and _may_have_failed(said))
         return (COMMAND if event == "PreToolUse" else FAILURE if failed else ""), command
     path = row.get("file_path", row.get("path", ""))
@@ -152,9 +139,7 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
     settings = load_config(Path(config) if config else None, environment, Path(cwd)).config
     handed = Handed(paths, session)
     rows = [row for row in map(Row._make, found) if handed.is_new(row.text)]
-    if not settings.search_conversations:
-        rows = [row for row in rows if row.why == _NOTES]
-    if event not in settings.hints or not rows:
+    if event not in settings.hints or not rows or (event != FILE and not settings.search_conversations):
         return ""
     from core.base.marks import for_prompt
     from core.give.still import gone, never_merged
@@ -189,7 +174,7 @@ def _found(
     entries = _opened(cache / "search" / "search.db", ENTRIES_VERSION)
     try:
         if event == FILE:
-            return _of_file(talks, entries, project, session, wanted, cwd)
+            return _of_file(entries, project, wanted, cwd)
         if talks is None:
             return []
         if event == PROMPT:
@@ -213,41 +198,23 @@ def _found(
 
 
 def _of_file(
-    talks: sqlite3.Connection | None,
-    entries: sqlite3.Connection | None,
-    project: str,
-    session: str,
-    path: str,
-    cwd: str,
+    entries: sqlite3.Connection | None, project: str, path: str, cwd: str
 ) -> list[tuple[str, str, float, str, str]]:
-    """The notes of a file of the project, and the line that earlier sessions said of it."""
-    from core.base.project import repository_root
-
+    """The notes of a file of the project."""
     whole = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
-    here = repository_root(os.path.normpath(cwd)) if os.path.isabs(cwd) else ""
-    roots = {root.rstrip(os.sep) + os.sep for root in (here, project) if root}
-    below = [one[len(root) :] for one in (whole, os.path.realpath(whole)) for root in roots if one.startswith(root)]
-    if not below:
+    places = {whole, os.path.realpath(whole)}
+    if entries is None or not any(place.startswith(project.rstrip(os.sep) + os.sep) for place in places):
         return []
-    name = min(below, key=len)
-    found: list[tuple[str, str, float, str, str]] = []
-    if entries is not None:
-        places = {whole, os.path.realpath(whole), os.path.join(project, name)}
-        marks = ", ".join("?" * len(places))
-        sql = f"SELECT text, path FROM entries WHERE kind = 'note' AND title IN ({marks}) ORDER BY date DESC LIMIT 3"
-        rows = entries.execute(sql, tuple(places)).fetchall()
-        if rows:
-            from core.give.still import stands
+    marks = ", ".join("?" * len(places))
+    sql = f"SELECT text, path FROM entries WHERE kind = 'note' AND title IN ({marks}) ORDER BY date DESC LIMIT 3"
+    rows = entries.execute(sql, tuple(places)).fetchall()
+    if not rows:
+        return []
+    from core.give.still import stands
 
-            told = [text for text, file in rows if stands(file, text)]
-            found = [(f"{name}: {' '.join(text.split())[:400]}", _NOTES, 1.0, "", "") for text in told]
-    if talks is None:
-        return found
-    from core.give.at_file import said_of
-
-    row = said_of(talks, project, session, name)
-    said = [(f"{name}: {row.text} → {row.place} ({row.day})", row.why, row.score, "", row.branch)] if row else []
-    return found + said
+    name = os.path.relpath(whole, project)
+    told = [text for text, file in rows if stands(file, text)]
+    return [(f"{name}: {' '.join(text.split())[:400]}", "notes of the file", 1.0, "", "") for text in told]
 
 
 def _opened(path: Any, version: int) -> sqlite3.Connection | None:

@@ -65,8 +65,8 @@ _TELLS = re.compile(
 )
 """An assistant's sentence counts when it tells a cause or a rule, not when it tells what is being done."""
 _DONE = re.compile(
-    r"\b(?:fixed|added|moved|removed|kept|dropped|introduced|replaced|changed|updated|renamed|resolved|implemented|merged|"
-    r"converted|reverted|now|no longer|was|were|caused|passes|works|supports?|uses)\b",
+    r"\b(?:fixed|added|moved|removed|replaced|changed|updated|renamed|resolved|implemented|merged|converted|reverted|"
+    r"now|no longer|was|were|caused|passes|works|supports?|uses)\b",
     re.IGNORECASE,
 )
 """At the end of a session it counts, too, when it tells what was done."""
@@ -106,12 +106,6 @@ def threads_of(talks: sqlite3.Connection, project: str, session: str) -> dict[in
     return {row[0]: Thread(*row) for row in talks.execute(sql, (project, session, THREADS))}
 
 
-def own_turns(talks: sqlite3.Connection, threads: Mapping[int, Thread]) -> set[int]:
-    """The ids of the turns of these sessions, looked up for all at once and in the index alone: row by row it takes as
-    long as their words."""
-    return {id for (id,) in talks.execute(f"SELECT id FROM turns WHERE thread IN ({', '.join(map(str, threads))})")}
-
-
 class Asked(NamedTuple):
     """The rare words of a prompt, as stems: how each is `spelled` and what it is `worth` in
     a project of `total` turns; which of them each turn `has` (by its id), the turns with most of them; what the `whole`
@@ -139,7 +133,9 @@ def asked_here(talks: sqlite3.Connection, threads: Mapping[int, Thread], words: 
     if len(rare) < LEAST_TERMS:
         return None
     spelled = {known[word]: word for word in reversed(words)}
-    here = own_turns(talks, threads)
+    # What a turn is of is looked up for all at once, in the index alone: row by row it takes as long as the words.
+    own = f"SELECT id FROM turns WHERE thread IN ({', '.join(map(str, threads))})"
+    here = {id for (id,) in talks.execute(own)}
     total = len(here)
     worth: dict[str, float] = {}
     has: dict[int, set[str]] = {}
@@ -208,7 +204,9 @@ def _sentences(text: str, role: str, last: bool, place: str, date: str, asked: A
     parts = parted(text)
     made = []
     for at, part in enumerate(parts):
-        if not counts(part, role, last=last):
+        if _says_nothing(part) or (role == "assistant" and (not tells(part, done=last) or _ADVICE.search(part))):
+            continue
+        if role == "user" and (_REQUEST.search(part) or not _STATED.match(part)):
             continue
         row = _weighed(part, place, date, asked)
         if row is not None:
@@ -228,18 +226,6 @@ def parted(text: str) -> list[str]:
 def _says_nothing(part: str) -> bool:
     talk = len(part) < LEAST_SENTENCE or part.endswith(("?", "？", ":")) or _TALK.match(part.lstrip("*_#- "))
     return bool(talk or _CODE.search(part))
-
-
-def counts(part: str, role: str, *, last: bool) -> bool:
-    """Whether a sentence of the user or the assistant is worth to be told again, in the `last` turns or before."""
-    if role == "assistant":
-        return tells(part, done=last) and not _ADVICE.search(part)
-    return not (_says_nothing(part) or _REQUEST.search(part)) and _STATED.match(part) is not None
-
-
-def is_said(part: str) -> bool:
-    """Whether a sentence is one, says something, and to nobody in particular."""
-    return not (_says_nothing(part) or _HEDGED.search(part) or _ADVICE.search(part))
 
 
 def tells(part: str, *, done: bool) -> bool:
