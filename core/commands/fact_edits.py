@@ -15,7 +15,6 @@ from core.commands.fact_follow import LINE_STAYS
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex.edits import differing, with_values
 from core.factindex.facts import check
-from core.factindex.items import scan
 from core.factindex.places import Placed, read_all, read_one
 from core.knowledge.edit import Edited, change_file
 from core.knowledge.hunks import Hunk, made
@@ -23,22 +22,21 @@ from core.knowledge.hunks import Hunk, made
 BY_HAND = "to write them as they are, change the YAML file in a text editor"
 
 
-def delete_fact(workspace: Workspace, fact_id: str, *, run: str = "", now: Clock = utc_now) -> Edited:
-    """Take a fact out of its file, as a part of the edit `run`. No harvest brings it back; `knowledge undo` does."""
-    placed = placed_fact(workspace, fact_id)
-    return _finished(workspace, _change(workspace, placed, None, now(), run), now)
+def delete_fact(workspace: Workspace, fact_id: str, *, now: Clock = utc_now) -> Edited:
+    """Take a fact out of its file. No harvest brings it back; `knowledge undo` does."""
+    placed = _placed(workspace, fact_id)
+    return _finished(workspace, _change(workspace, placed, None, now()), now)
 
 
 def confirm_fact(workspace: Workspace, fact_id: str, *, now: Clock = utc_now) -> Edited:
     """The fact still holds, as of today: its day of expiry goes where that has passed."""
-    placed, today = placed_fact(workspace, fact_id), now().astimezone(UTC).date().isoformat()
+    placed, today = _placed(workspace, fact_id), now().astimezone(UTC).date().isoformat()
     expired = bool(placed.fact.expires) and placed.fact.expires < today
     values = {"last_confirmed": today} | ({"expires": None} if expired else {})
     return _finished(workspace, _change(workspace, placed, values, now()), now)
 
 
-def placed_fact(workspace: Workspace, fact_id: str) -> Placed:
-    """A fact where it stands in its file now. Raises KnowledgeError where it does not."""
+def _placed(workspace: Workspace, fact_id: str) -> Placed:
     with disk_errors("facts-unreadable", "the facts cannot be read", hint="mend the file"):
         found = read_all(workspace.paths.knowledge)
     placed = found.placed.get(fact_id)
@@ -51,9 +49,7 @@ def placed_fact(workspace: Workspace, fact_id: str) -> Placed:
     raise KnowledgeError("no-match", f"there is no fact {fact_id!r}", hint=hint)
 
 
-def _change(
-    workspace: Workspace, placed: Placed, values: Mapping[str, Any] | None, moment: datetime, run: str = ""
-) -> Edited:
+def _change(workspace: Workspace, placed: Placed, values: Mapping[str, Any] | None, moment: datetime) -> Edited:
     """Other values for a fact, or (None) the fact taken out, in the file as it is at that moment."""
 
     def hunks(lines: list[str]) -> list[Hunk]:
@@ -67,16 +63,7 @@ def _change(
         size = read.text.count("\n", here.item.start, here.item.end)
         size += not read.text.endswith("\n") and here.item.end == len(read.text)
         if values is None:
-            # A file of facts that holds nothing at all looks like one that was lost.
-            alone = len(scan(read.text).items) == 1 and not (read.domain or read.category)
-            head = (
-                ["---\n", f"domain: {here.fact.domain}\n", f"category: {here.fact.category}\n", "---\n"]
-                if alone
-                else []
-            )
-            if not head or start == 0:
-                return [made(lines, start, size, head)[1]]
-            return [made(lines, start, size, ())[1], made(lines, 0, 0, head)[1]]
+            return [made(lines, start, size, ())[1]]
         wrong = check({**here.fact._asdict(), **values})
         if wrong:
             raise KnowledgeError("bad-field", f"{placed.fact.id}: {wrong[0][1]}", placed.file)
@@ -90,7 +77,7 @@ def _change(
         last = rows.pop()[:-1]
         return [made(lines, start, size, [*rows, last] if last else rows)[1]]
 
-    return change_file(workspace.paths, placed.file, hunks, moment, run=run)
+    return change_file(workspace.paths, placed.file, hunks, moment)
 
 
 def _finished(workspace: Workspace, edited: Edited, now: Clock) -> Edited:

@@ -18,17 +18,7 @@ from core.harvest.known import NOTHING, Known, Shown
 from core.harvest.named_paths import whole_path
 from core.harvest.orders import guides
 from core.harvest.playbook import read_steps, without_repository
-from core.harvest.quotes import (
-    OTHERS_WORK,
-    Source,
-    find_quote,
-    is_copied,
-    is_elsewhere,
-    is_left_open,
-    place_of,
-    review_of,
-    turns_of,
-)
+from core.harvest.quotes import OTHERS_WORK, Source, find_quote, is_copied, is_elsewhere, place_of, review_of, turns_of
 from core.harvest.support import GOVERNED, Voices
 from core.knowledge.categories import CATEGORIES
 
@@ -552,8 +542,6 @@ def _told(item: Item, source: Source, voices: Voices) -> tuple[Item, bool]:
     of git in its folder, and all that stands in the way, the name does without."""
     turns, conversation = turns_of(item.quote, source), source.conversation
     by_tool = voices.only_tools(item.category, item.text, item.quote, turns)
-    if by_tool and item.category == "tasks_open" and conversation is not None:
-        return item, not is_left_open(item.text, item.quote, turns, conversation)
     if by_tool and item.category == "playbooks" and conversation is not None:
         root = project_root(conversation.folder)
         remote = normal_remote(conversation.repository) or (remote_of(f"{root}/.git") if root else "")

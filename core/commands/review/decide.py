@@ -10,22 +10,19 @@ from datetime import timedelta
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from core.base.entry import statement_key, statement_mark
-from core.base.markdown import Bullet, parse_bullets
-from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
+from core.base.entry import statement_key
+from core.base.markdown import parse_bullets
+from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.bullets import change_all
 from core.commands.daily.connect import Ask, nobody
-from core.commands.fact_edits import confirm_fact, delete_fact, placed_fact
+from core.commands.fact_edits import confirm_fact, delete_fact
 from core.commands.quarantine import HeldItem, accept_all, drop_all, quarantine_list
-from core.commands.review.waiting import KINDS, Waiting, of_project, replace_old, settle_missing, waiting, words_of
+from core.commands.review.waiting import KINDS, Waiting, of_project, replace_old, settle_missing, waiting
 from core.commands.row import Argument, flag, group, listed, option, single
 from core.commands.statements import Found, bullets_of, refresh_digest
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
-from core.factindex.facts import Fact, as_fact
-from core.factindex.feed import OF_CATEGORY
-from core.factindex.places import read_all
-from core.knowledge.alike import Placed, placed
+from core.knowledge.alike import Placed
 from core.knowledge.answers import remember_answer
 from core.knowledge.bullet_text import LOOK_AGAIN
 from core.knowledge.categories import CATEGORY, read_text
@@ -34,8 +31,6 @@ from core.knowledge.edit import Edited, add_lines, bring_back, new_edit_run, sec
 
 YES, NO, LATER = "yes", "no", "later"
 ANSWERS = (YES, NO, LATER)
-PAIRS = ("outdated", "alike")
-"""The kinds in which one statement gives way to another."""
 LATER_DAYS = 7
 """What is answered with later is asked again after so many days."""
 
@@ -77,13 +72,11 @@ class Done(NamedTuple):
 
 
 class At(NamedTuple):
-    """What an answer is carried out with; `run` is the edit that it is a part of. `gone` is what gave way to another by
-    the same answer: the key of a statement -> what stands in its place."""
+    """What an answer is carried out with; `run` is the edit that it is a part of."""
 
     workspace: Workspace
     run: str
     now: Clock
-    gone: dict[str, Placed | Fact]
 
 
 Rows = Sequence[Waiting]
@@ -92,7 +85,7 @@ Rows = Sequence[Waiting]
 def decide(workspace: Workspace, rows: Rows, answer: str, *, now: Clock = utc_now) -> Decided:
     """Carry one answer out for all of them: what one cannot do keeps none of the others from it."""
     decided, errors = list[Decision](), list[ErrorInfo]()
-    at = At(workspace, new_edit_run(now()), now, {})
+    at = At(workspace, new_edit_run(now()), now)
     for batch in _batches(rows, answer):
         done = attempt(_carried_out, at, batch, answer)
         if isinstance(done, KnowledgeError):
@@ -164,78 +157,15 @@ def _settle(at: At, rows: Rows, back: bool) -> Done:
 
 
 def _replace(at: At, row: Waiting) -> Done:
-    pair, new = row.of, _last(at, row.of.new)
-    if pair.new is not pair.old and _is_gone(at, pair.old, pair.new, new):
-        return Done(at.run)
+    pair = row.of
+    new = pair.new if pair.new is pair.old else _placed_now(at, pair.new)
     old = _placed_now(at, pair.old)
-    if pair.new is pair.old:
-        return _done(replace_old(at.workspace, old, old, pair.act, run=at.run, now=at.now))
-    made = replace_old(at.workspace, old, _now(at, new), pair.act, run=at.run, now=at.now)
-    if (key := statement_key(words_of(old))) != statement_key(words_of(new)):  # a task may be done in its own words
-        at.gone[key] = new
-    return _done(made)
-
-
-def _is_gone(at: At, old: Placed | Fact, asked: Placed | Fact, new: Placed | Fact) -> bool:
-    """Whether this answer has put another in the place of the old one already; `new` stands for what was asked."""
-    key = statement_key(words_of(old))
-    back = new is not asked and key == statement_key(words_of(new))
-    return key in at.gone or back or (isinstance(old, Fact) and old.id in at.gone)
-
-
-def _last(at: At, said: Placed | Fact) -> Placed | Fact:
-    """What stands by now in the place of a statement."""
-    while (key := statement_key(words_of(said))) in at.gone:
-        said = at.gone[key]
-    return said
+    return _done(replace_old(at.workspace, old, new, pair.act, run=at.run, now=at.now))
 
 
 def _merge(at: At, row: Waiting) -> Done:
-    """The older one gives way wherever it stands: its bullets, and its facts where a fact says the newer one. Of three
-    that are alike one is left, whichever pair comes first."""
-    old, asked = row.of
-    new = _last(at, asked)
-    if _is_gone(at, old, asked, new):
-        return Done(at.run)
-    _now(at, old)
-    new, key = _now(at, new), statement_key(words_of(old))
-    same = isinstance(old, Fact) and key == statement_key(words_of(new))  # the very words stand twice
-    lines, facts = ([], [old.id]) if same else (_lines_of(at, old), _doubles(at, words_of(old), new))
-    made = [replace_old(at.workspace, line, new, facts=not facts, run=at.run, now=at.now) for line in lines]
-    made += [delete_fact(at.workspace, fact, run=at.run, now=at.now) for fact in facts]
-    at.gone[old.id if same else key] = new
-    return Done(at.run, "; ".join(filter(None, (one.warning for one in made))))
-
-
-def _lines_of(at: At, said: Placed | Fact) -> list[Placed]:
-    """The bullets that say it; those of a fact, in every file."""
-    if isinstance(said, Placed):
-        return [_placed_now(at, said)]
-    found = dict[str, list[Bullet]]()
-    for row in bullets_of(at.workspace.paths, tuple(OF_CATEGORY)):
-        if not row.bullet.struck and statement_mark(as_fact(row.bullet.text)) == statement_mark(said.fact):
-            found.setdefault(row.category, []).append(row.bullet)
-    return [one for name, rows in found.items() for one in placed(name, CATEGORY[name].file, rows)]
-
-
-def _now(at: At, said: Placed | Fact) -> Placed | Fact:
-    """The same as it stands by now. Raises KnowledgeError where it says something else."""
-    if isinstance(said, Placed):
-        return _placed_now(at, said)
-    now = placed_fact(at.workspace, said.id)
-    if now.fact.fact != said.fact:
-        raise _changed(now.file)
-    return said
-
-
-def _doubles(at: At, gone: str, new: Placed | Fact) -> list[str]:
-    """The facts that still say what gave way, where one of their domain says what stays."""
-    with disk_errors("facts-unreadable", "the facts cannot be read"):
-        facts = [row.fact for row in read_all(at.workspace.paths.knowledge).placed.values()]
-    stays = statement_mark(as_fact(words_of(new)))
-    domains = {fact.domain for fact in facts if statement_mark(fact.fact) == stays}
-    said = statement_mark(as_fact(gone))
-    return [fact.id for fact in facts if statement_mark(fact.fact) == said and fact.domain in domains]
+    old, new = (_placed_now(at, place) for place in row.of)
+    return _done(replace_old(at.workspace, old, new, run=at.run, now=at.now))
 
 
 def _placed_now(at: At, place: Placed) -> Placed:
@@ -329,10 +259,7 @@ def review(
     rows = waiting(workspace, [kind] if kind else (), everything=bool(kind), now=now)
     rows = of_project(workspace, rows, project) if project else rows
     decided = Decided()
-    gone = set[str]()
     for at, row in enumerate(rows, start=1):
-        if row.kind in PAIRS and not gone.isdisjoint((row.text, row.other)):
-            continue  # what is left of three is asked about the next time
         shown = f"\n{at} of {len(rows)}, {row.kind}: {row.why}\n{_body(row)}\nyes: {row.yes}; no: {row.no}"
         chosen = ask(shown, "Your answer?", CHOICES, len(CHOICES) - 1)
         if chosen is None:
@@ -340,7 +267,6 @@ def review(
         if CHOICES[chosen] == "quit":
             break
         one = decide(workspace, [row], CHOICES[chosen], now=now)
-        gone.update(done.waiting.text for done in one.rows if done.waiting.kind in PAIRS and done.answer == YES)
         decided = Decided((*decided.rows, *one.rows), [*decided.errors, *one.errors])
     return decided if rows else Queue(())
 

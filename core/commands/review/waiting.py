@@ -20,11 +20,10 @@ from core.base.project import GLOBAL
 from core.base.ready import kept_ready
 from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.commands.bullets import change_all
-from core.commands.fact_follow import bullets_of_store
 from core.commands.facts import current_facts
 from core.commands.project import find_project, projects_named
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
-from core.commands.statements import all_lines, change_lines, refresh_digest
+from core.commands.statements import all_lines, refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience.record import MISLED_OFTEN, Served, served
 from core.factindex.facts import Fact
@@ -32,18 +31,7 @@ from core.factindex.index import read_index
 from core.give import still
 from core.harvest.proofs import Missing, Proofs, find_missing, marks
 from core.harvest.recovery import Recovered, with_store
-from core.knowledge.alike import (
-    LEAST_ALIKE,
-    Alike,
-    Placed,
-    Superseding,
-    alike,
-    flat,
-    near_pairs,
-    offers_in,
-    placed,
-    superseding,
-)
+from core.knowledge.alike import Alike, Placed, Superseding, alike, offers_in, placed, superseding
 from core.knowledge.answers import NAME as ANSWERS
 from core.knowledge.answers import silenced
 from core.knowledge.bullet_text import BulletRef
@@ -212,27 +200,17 @@ def proposals(paths: Paths, problems: list[ErrorInfo] | None = None) -> list[Sup
 def replace_old(
     workspace: Workspace,
     old: Placed,
-    new: Placed | Fact,
+    new: Placed,
     act: str = "supersede",
     *,
-    facts: bool = True,
     run: str = "",
     now: Clock = utc_now,
 ) -> Edited:
-    """A statement gives way to another: all lines that say the old one, in one write; `facts` says that theirs follow
-    at once."""
-    words = ""
-    if act == "supersede":
-        came = new.bullet.provenance if isinstance(new, Placed) else Provenance(BY_HAND, _day(new))
-        words = f"{sanitise_line(words_of(new), None)} {came or ''}".rstrip()
+    """A statement gives way to another: all lines that say the old one, in one write."""
+    words = f"{sanitise_line(new.bullet.text, None)} {new.bullet.provenance}" if act == "supersede" else ""
     lines = (old.bullet, *old.statement.others)
     refs = [BulletRef(old.file, row.line, row.raw) for row in lines]
-    return (change_all if facts else change_lines)(workspace, act, refs, words, keep_secrets=True, run=run, now=now)
-
-
-def words_of(said: Placed | Fact) -> str:
-    """What a bullet or a fact says."""
-    return said.bullet.text if isinstance(said, Placed) else said.fact
+    return change_all(workspace, act, refs, words, keep_secrets=True, run=run, now=now)
 
 
 def _offered(paths: Paths, problems: list[ErrorInfo] | None) -> list[Superseding]:
@@ -407,31 +385,6 @@ def _alike(look: Look) -> Iterator[Waiting]:
         yield Waiting("alike", key, text, why, yes, "keep both", of, old.bullet, other=other, file=old.file)
 
 
-def _alike_facts(look: Look) -> Iterator[Waiting]:
-    """Facts of one domain that nearly say the same, of which a YAML file alone says one or both: what bullets say is
-    compared as bullets."""
-    with disk_errors("unreadable", "the bullets cannot be read"):
-        bullets = bullets_of_store(look.workspace.paths)
-    if bullets is None:
-        return
-    facts = [fact for fact in current_facts(look.workspace, look.now)[0] if not fact.unread]
-    said = [statement_mark(fact.fact) in bullets.live for fact in facts]
-    keys = [flat(statement_key(fact.fact)) for fact in facts]
-    for one, other, score in near_pairs(keys, [fact.domain for fact in facts], LEAST_ALIKE):
-        if said[one] and said[other]:
-            continue
-        old, new = sorted((facts[one], facts[other]), key=lambda fact: (_day(fact), fact.id))
-        key = _key("alike", *sorted(f"{fact.id} {statement_key(fact.fact)}" for fact in (old, new)))
-        why, yes = f"{score:.0f} % alike: {old.id} and {new.id}", "the newer one stays, the older one goes"
-        yield Waiting(
-            "alike", key, old.fact, why, yes, "keep both", (old, new), other=new.fact, day=_day(old), project=old.domain
-        )
-
-
-def _day(fact: Fact) -> str:
-    return (fact.last_confirmed or fact.first_seen)[:10]
-
-
 def _vanished(look: Look) -> Iterator[Waiting]:
     removed = _removed(look)
     for row in missing_list(look.workspace, everything=look.everything, told=look.glance, now=lambda: look.now):
@@ -502,7 +455,7 @@ GATHERED: dict[str, Callable[[Look], Iterable[Waiting]]] = {
     "stale": _stale,
     "outdated": lambda look: (*_pairs(look, False), *_overtaken(look)),
     "finished": lambda look: _pairs(look, True),
-    "alike": lambda look: (*_alike(look), *_alike_facts(look)),
+    "alike": _alike,
 }
 """Kind -> what gathers it, what is cheap first: comparing takes seconds where there are ten thousand bullets."""
 KINDS = tuple(GATHERED)
