@@ -127,10 +127,12 @@ def notes_on(world: World, file: Path) -> list[Statement]:
 @pytest.mark.parametrize("there", [True, False])
 @pytest.mark.parametrize("wordless", [True, False])
 @pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("linked", [True, False])
 def test_a_note_on_a_file_is_known_to_the_next_session_and_confirmed(
-    world: World, there: bool, wordless: bool, at_once: bool
+    world: World, there: bool, wordless: bool, at_once: bool, linked: bool
 ) -> None:
-    """Notes alone were not shown: each session wrote its own, in other words."""
+    """Notes alone were not shown: each session wrote its own, in other words. A note knows the file itself, a session
+    may have worked in a folder that is a link."""
     seen = list[str]()
 
     def answering(number: int, prompt: str) -> dict[str, Any]:
@@ -143,7 +145,9 @@ def test_a_note_on_a_file_is_known_to_the_next_session_and_confirmed(
         return {"facts": [row]} if wordless or not there else again
 
     folder = world.folder / "app"
-    folder.mkdir()
+    (world.folder / "real" if linked else folder).mkdir()
+    if linked:
+        folder.symlink_to(world.folder / "real")
     if there:
         (folder / "conf.py").write_text("PORT = 7700\n")
     model = FakeModel(answering)
@@ -163,10 +167,11 @@ def test_a_note_on_a_file_is_known_to_the_next_session_and_confirmed(
         noting("other.py", "sets the port of the worker, 7700, too"),
         noting("other.py", "sets it as conf.py does"),
         noting("conf.py", "sets the port of the worker, 7701"),
+        noting("conf.py", "does not set the port of the worker, 7700, any more"),
         {"facts": [{"statement": "The port of the worker is set in a file, 7700", "detail": "", "quote": ""}]},
         {"tasks_open": [{"statement": "Set the port of the worker, 7700", "detail": "", "quote": "the worker's port"}]},
     ],
-    ids=["path", "words", "figure", "fact", "task"],
+    ids=["path", "words", "figure", "contrary", "fact", "task"],
 )
 @pytest.mark.parametrize("earlier", [True, False])
 def test_only_a_note_on_the_same_file_repeats_a_note(world: World, answer: dict[str, Any], earlier: bool) -> None:

@@ -5,11 +5,13 @@ Seven arrays, one a category, stand in the one JSON object of an answer (harvest
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from core.base.entry import statement_key
 from core.base.markdown import ITEM_CHARACTERS, sanitise_line
 from core.base.project import normal_remote, project_root, remote_of, slug
 from core.base.secrets.redact import redact
@@ -20,6 +22,7 @@ from core.harvest.orders import guides
 from core.harvest.playbook import read_steps, without_repository
 from core.harvest.quotes import OTHERS_WORK, Source, find_quote, is_copied, is_elsewhere, place_of, review_of, turns_of
 from core.harvest.support import GOVERNED, Voices
+from core.knowledge.alike import flat, says_the_contrary
 from core.knowledge.categories import CATEGORIES
 
 MAX_ITEMS = 200
@@ -285,11 +288,11 @@ class _Intake:
         if item is None or not item.text:
             return self.count("wrong shape" if item is None else "empty")
         if same is not None and (same.earlier or same.waits):
-            if not _adds_figures(item.text, same.text):
+            if not _says_more(item.text, same.text):
                 return self.count("repeated")
             same = None
         item = self._judged(item, category, raw)
-        if same is not None and not _adds_figures(item.text, same.text):
+        if same is not None and not _says_more(item.text, same.text):
             if item.held == "secret" or not self._stands(item.quote):  # the line stands: nothing for the user to decide
                 return self.count("not borne out")
             item = replace(
@@ -368,17 +371,25 @@ def _is_repeated(known: Known, item: Item, folder: str) -> bool:
     if known.category == "files":
         if not item.text and not item.path:
             return True
-        return item.category == "files" and whole_path(known.path, folder) == whole_path(item.path, folder)
+        return item.category == "files" and _real(known.path, folder) == _real(item.path, folder)
     return known.category == item.category or {known.category, item.category} <= _KINDRED
+
+
+def _real(path: str, folder: str) -> str:
+    """A note has the path without links, a conversation may have worked behind one."""
+    return os.path.realpath(whole_path(path, folder))
 
 
 _KINDRED = {"facts", "decisions", "playbooks", "questions"}
 """What one model calls a fact another calls a decision; a task is nothing else."""
 
 
-def _adds_figures(text: str, known: str) -> bool:
-    """Whether a text has a figure that the known one has not: then it says something else, whatever its id claims."""
-    return bool(_figures(text) - _figures(known))
+def _says_more(text: str, known: str) -> bool:
+    """Whether a text has a figure that the known one has not, or says the contrary: then it says something else,
+    whatever its id claims."""
+    return bool(_figures(text) - _figures(known)) or says_the_contrary(
+        *(flat(statement_key(one)) for one in (text, known))
+    )
 
 
 def _figures(text: str) -> set[str]:

@@ -328,7 +328,8 @@ def _notes(paths: Paths, removed: Removed, again: Confirmations) -> Iterator[_Li
 
 
 def _names(text: str, path: str, place: str) -> bool:
-    """Whether a text names a file that lies in the project whose folder is `place`."""
+    """Whether a text names a file that lies in the project whose folder is `place`, perhaps behind a link."""
+    place = os.path.realpath(place) if place else ""
     name = os.path.relpath(path, place) if place and is_below(path, place) else ""
     if not name or name not in text or not re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text):
         return False

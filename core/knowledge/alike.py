@@ -251,8 +251,16 @@ def differs_in_value(one: str, other: str) -> bool:
     """Whether two flat texts differ in a figure, or one of them says not."""
     first, second = set(_words(one)), set(_words(other))
     apart = first ^ second
-    if any(map(_is_value, apart)) or apart & _NEGATIONS:
-        return True
+    return any(map(_is_value, apart)) or bool(apart & _NEGATIONS) or _opposite(first, second)
+
+
+def says_the_contrary(one: str, other: str) -> bool:
+    """Whether one of two flat texts says not and the other does not, or one says the opposite of a word."""
+    first, second = set(_words(one)), set(_words(other))
+    return first.isdisjoint(_NEGATIONS) != second.isdisjoint(_NEGATIONS) or _opposite(first, second)
+
+
+def _opposite(first: set[str], second: set[str]) -> bool:
     return any(frozenset((a, b)) in _OPPOSITES for a in first - second for b in second - first)
 
 
