@@ -131,7 +131,18 @@ def left(kind: str) -> list[Any]:
     scratch = ran("cd /tmp && cat > probe.py <<'EOF'\nprint(1)\nEOF", "", False, 9, "s9", AWAY)
     return {
         "aside": [*till, *plan, *notes, *scratch],
+        "work below /tmp": [
+            *edited(Path("/tmp/shop/till.py"), "a", "b", 1, "s9", AWAY),
+            *edited(Path("/home/mira/shop.toml"), "a", "b", 5, "s9", AWAY),
+        ],
         "clean": [*till, *ran("git status --short", "", False, 5, "s9", AWAY)],
+        "clean here": [*till, *ran(f"cd {AWAY} && git status", "working tree clean", False, 5, "s9", AWAY)],
+        "clean elsewhere": [*till, *ran("cd ../docs && git status", "working tree clean", False, 5, "s9", AWAY)],
+        "stashed": [
+            *till,
+            *ran("git stash", "Saved working directory", False, 5, "s9", AWAY),
+            *ran("git status", "nothing to commit, working tree clean", False, 7, "s9", AWAY),
+        ],
         "not clean": [*till, *ran("git status --short", " M till.py", False, 5, "s9", AWAY)],
         "up-to-date": [
             *ran('git commit -m "Count"', "[main 1a2b3c4] Count", False, 5, "s9", AWAY),
@@ -145,7 +156,11 @@ def left(kind: str) -> list[Any]:
     ("kind", "told", "untrue"),
     [
         ("aside", "- `till.py` was changed and not committed in the session\n", "`probe.py`"),
+        ("work below /tmp", "`till.py`, `shop.toml` were changed and not committed", "`probe.py`"),
         ("clean", "- `till.py`", "not committed"),
+        ("clean here", "- `till.py`", "not committed"),
+        ("clean elsewhere", "- `till.py` was changed and not committed in the session\n", "`probe.py`"),
+        ("stashed", "- `till.py` was changed and not committed in the session\n", "`probe.py`"),
         ("not clean", "- `till.py` was changed and not committed in the session\n", "`probe.py`"),
         ("up-to-date", "- commit 1a2b3c4 is not known to be pushed\n", "was pushed"),
         ("refused", "- Planned and not carried out by the user's word: Mend the scale\n", "approved"),

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from core.conversations.read import read_conversation
-from core.rules.handoff import _prose, handoff
+from core.rules.handoff import handoff
+from core.rules.quote import prose
 from core.rules.session import read_session
 from tests.cli_call import call
 from tests.cpu_time import grows_faster
-from tests.shop import edited, kept, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
+from tests.shop import edited, kept, ran, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
 from tests.test_handoff_end import REFUSED, STEPS, of_tool, said
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines of a POSIX shell")
@@ -79,6 +80,14 @@ def test_long_last_words_keep_their_commands_and_leave_out_what_is_ticked_off(sh
     assert "To check it: `make scale; make tray`" in out and "Cut the tray" not in out and "coins" not in out, out
 
 
+def test_what_the_user_ticked_off_is_what_they_asked_for(shop: Path) -> None:
+    """A list of decisions that came with the request was cut from it, and last words of ticks alone counted as none."""
+    asked = "- [x] Ask Mira which store we use: SQLite\n- [x] Count the coins"
+    kept("s9", [turn("user", asked, 0, "s9", shop), *said("- [x] Counted the coins of the till", 1, shop)])
+    out = call("handoff", "s9")[1]
+    assert "which store we use: SQLite" in out and "Counted the coins" in out and "edits alone" not in out, out
+
+
 def test_an_answer_is_whole_where_there_is_room(shop: Path) -> None:
     """Of a list of what is to be done next, the items behind the first were left out of a hand-off of 2 kB."""
     items = "\n".join(f"- Drawer {number}: it sticks, oil the rails and count what lies in it" for number in range(30))
@@ -103,7 +112,7 @@ def test_a_short_request_stands_beside_the_question_that_came_back(shop: Path) -
 
 
 def test_a_line_of_a_table_with_many_blanks_is_read_in_linear_time() -> None:
-    assert not grows_faster(lambda: _prose("| " + " " * 4_000), lambda: _prose("| " + " " * 32_000), 30)
+    assert not grows_faster(lambda: prose("| " + " " * 4_000), lambda: prose("| " + " " * 32_000), 30)
 
 
 HISTORY = """
@@ -145,3 +154,87 @@ def test_a_hand_off_tells_what_came_instead_of_an_answer_and_what_was_written_un
     wrote += "> Applied edit to till.py  \n> Applied edit to tray.py  \n"
     out = of_history(f"{head}\nIt weighs.\n\n{wrote}", "/srv")
     assert "- `till.py` (changed without being in the chat)" in out and "- `tray.py` (created)" in out, out
+
+
+WEIGHS = "Mend the scale of the shop so that it weighs the coins"
+SCRIPT = "> scale@1.0.0 weigh\n> node -e \"console.error('ERROR: weigh twice')\"\n\n"
+ECHO = f"{SCRIPT}npm warn errors were mended\nerror: the tray is missing\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "output", "why"),
+    [
+        ("make check", "The tray has coins in it:\n M tray.py\n", "The tray has coins in it:"),
+        ("npm run weigh", ECHO, "error: the tray is missing"),
+    ],
+)
+def test_a_command_that_failed_is_told_with_the_line_that_says_why(
+    shop: Path, line: str, output: str, why: str
+) -> None:
+    """Who went on read that "its status says so", or the script that npm prints before it runs it."""
+    kept("s9", [turn("user", WEIGHS, 0, "s9", shop), *ran(line, output, True, 1, "s9", shop)])
+    out = call("handoff", "s9")[1]
+    assert f"- `{line}` (turn 2) failed: {why}\n" in out, out
+
+
+def test_a_check_passed_where_its_output_says_so_behind_a_pipe(shop: Path) -> None:
+    """The status behind a pipe is that of `tail`; who went on ran the tests once more."""
+    runs = [("go test ./... | tail", "ok  \texample.com/scale\t0.3s"), ("make lint | tail", "not ok 1 - tray")]
+    rows = [row for at, (line, output) in enumerate(runs) for row in ran(line, output, False, 2 * at + 1, "s9", shop)]
+    kept("s9", [turn("user", WEIGHS, 0, "s9", shop), *rows])
+    out = call("handoff", "s9")[1]
+    assert "`go test ./...` (turn 2: passed)" in out and "`make lint` (turn 4: no error shown)" in out, out
+
+
+def test_a_plan_that_is_shortened_keeps_its_steps(shop: Path) -> None:
+    """The last step of a plan, an answer to a reviewer, was in the middle that was cut out: nobody did it."""
+    detail = "The tray is weighed with each coin of the till in it, one after the other.\n" * 12
+    steps = "".join(f"### Step {at}: Weigh tray {at}\n\n{detail}\n" for at in range(1, 4))
+    plan = (
+        f"# Plan\n\n{detail}{steps}### Step 4: Answer the reviewer. It can wait.\n\n{detail}## Notes\n\n{detail}Ende."
+    )
+    kept("s9", [turn("user", plan, 0, "s9", shop), *said("It weighs.", 1, shop)])
+    goal = call("handoff", "s9")[1].split("\n## State")[0]
+    assert "> ### Step 2: Weigh tray 2\n" in goal and "> ### Step 4: Answer the reviewer.\n" in goal, goal
+    assert "characters left out …]\n> #" in goal and "can wait" not in goal and goal.endswith("> Ende.\n"), goal
+    quoted = [line[2:] for line in goal.splitlines() if line.startswith(">")]
+    assert len(goal) < 2900 and all(line.startswith(("#", "The tray", "[…", "Ende")) for line in quoted), goal
+
+
+def test_an_answer_that_is_shortened_keeps_its_later_points(shop: Path) -> None:
+    """The second bug that an answer named, behind a long explanation of the first, was found anew."""
+    long = "\n\n".join(f"The tray of drawer {at} is not what the scale weighs, it weighs the coin." for at in range(90))
+    answer = f"{long}\n\nSecondary but important: the till rounds down. That may be seen later.\n\n{long}"
+    asked = [turn("user", WEIGHS, 0, "s9", shop), *said(answer, 1, shop), turn("user", "mend the tray", 2, "s9", shop)]
+    kept("s9", [*asked, *said("The tray is mended.", 3, shop)])
+    out = call("handoff", "s9")[1].split("## How it went")[1]
+    assert "The tray of drawer 0" in out and "… Secondary but important: the till rounds down. …”" in out, out
+
+
+def test_a_hand_off_tells_no_thoughts_rules_or_blanks(tmp_path: Path) -> None:
+    """aider keeps the thoughts of a model in its history, and writes `<blank>` where the user typed nothing."""
+    history = tmp_path / ".aider.chat.history.md"
+    thought = "<thinking-content-1a2b>\n\nMaybe the tray is the cause of it.\n\n</thinking-content-1a2b>\n\n"
+    history.write_text(
+        f"\n# aider chat started at 2025-07-16 09:00:00\n\n#### weigh the coins{' ' * 80}of the till  \n\n{thought}"
+        "The till weighs all the coins.\n\n#### <blank>  \n\n"
+        f"#### oil the tray of the till  \n\n{thought}It is oiled.\n\n---\n\nAsk me.\n"
+    )
+    out = call("--home", str(tmp_path / "home"), "handoff", str(history))[1]
+    assert "> weigh the coins of the till\n" in out and "(turn 5):\n> It is oiled.\n> Ask me.\n" in out, out
+    assert "answered: “The till weighs all the coins.”" in out and "blank" not in out and "Maybe" not in out, out
+
+
+@pytest.mark.parametrize(
+    ("line", "passing"),
+    [
+        ('T=$(mktemp -d /tmp/till.XX)\n(\n  cd "$T"\n  git commit -qm "Weigh twice"\n)', True),
+        ('git clone . /tmp/till && cd /tmp/till && git commit -qm "Weigh twice"; rm -rf /tmp/till', True),
+        ('T=$(mktemp -d); git diff > "$T/a"; git commit -qm "Weigh twice"', False),
+        ('cd /tmp/till-1 && git commit -qm "Weigh twice"; rm -rf /tmp/till-2', False),
+    ],
+)
+def test_a_commit_in_a_folder_that_goes_with_the_command_is_none(shop: Path, line: str, passing: bool) -> None:
+    """A trial of a release in a copy stood in `State` as a commit of the project."""
+    kept("s9", [turn("user", WEIGHS, 0, "s9", shop), *ran(line, "HEAD is now at 1a2b3c4", False, 1, "s9", shop)])
+    assert ("- a commit was tried" not in call("handoff", "s9")[1]) == passing

@@ -156,7 +156,7 @@ def test_the_file_of_a_sub_agent_alone_is_read_like_a_session() -> None:
 def test_the_ledger_keeps_how_a_session_ended_without_its_secrets() -> None:
     key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     talk = f"> Read\n~ rates.py\n$ make rates\n= ok\n< It is read.\n> please set the token {key} in `rates.py` now"
-    settings = DistilSettings(attempts=1, summarize_bytes=1, quotes="check", redact=True)
+    settings = DistilSettings(attempts=1, summarize_bytes=1, quotes="check", redact=True, waiting=None)
     entry = distil(read({"talk": talk}), "c", settings, None).entry
     assert entry["end"].startswith("1 file changed and not committed in the session (`rates.py`)")
     assert key not in entry["end"]

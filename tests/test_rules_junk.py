@@ -80,7 +80,7 @@ def test_code_quotes_tables_diffs_and_logs_give_nothing(text: str, role: str) ->
         "Python is a programming language which requires indentation.",
         "Remember to commit your changes.",
         # lists that every task has
-        "- [x] Analyze requirements\n- [x] Verify the results\n- [ ] Test the implementation",
+        "- [x] Analyze requirements\n- [x] Verify the results\n- [ ] Test the implementation\n- [x] Read `main.py`",
         "1. `src/a.py`: Add a new parameter to the function\n2. `src/b.py` - might need an update of its imports",
         "- `src/b.py`: Adds a check that a token is valid before it is used",
         "Next steps:\n\n- Try it out\n- Let me know",
@@ -108,6 +108,13 @@ def test_commands_of_the_chat_program_are_no_questions_and_no_requests() -> None
 def test_small_talk_gives_an_empty_harvest() -> None:
     assert items(("user", "hi, how are you?"), ("assistant", "Fine, thanks! How can I help you today?")) == []
     assert items() == []
+
+
+def test_what_a_test_case_does_is_no_task() -> None:
+    """A plan of tests would fill the list of what is left to do with what a machine will do."""
+    plan = "**TestTurnEnd**\n\n- Setup: a session at work\n- Action: call `end_turn` with no actions\n- Assert: same"
+    assert items(("user", "plan?"), ("assistant", plan)) == []
+    assert items(("user", "plan?"), ("assistant", "- Action: call the bank about the card\n")) != []
 
 
 @pytest.mark.parametrize("name", ["src/app.py", "mypackage.cli", "npm_token", "k8s", "iOS"])

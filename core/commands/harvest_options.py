@@ -103,6 +103,7 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
         harvest_prompt=prompts[0],
         summarize_prompt=prompts[1],
         style=config.harvest_style,
+        waiting=workspace.cache / "waiting.json",
         long=config.long_conversations,
         context_tokens=config.model_context_tokens,
         answer_tokens=config.max_output_tokens,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from core.conversations.conversation import Turn
@@ -65,17 +65,25 @@ def change_files(rows: dict[str, Changed], at: int, turn: Turn) -> None:
         if isinstance(event, Edit) and event.path and not (event.refused or event.failed):
             _edited(rows, at, turn, event)
         elif isinstance(event, Command) and not (event.refused or event.failed):
+            aside = False
             for part in command_parts(event.words):
-                if part.startswith(tuple(f"cd {folder[:-1]}" for folder in _ELSEWHERE)):
-                    break  # what follows is written there
-                _ran(rows, at, part)
+                if part.startswith("cd "):
+                    aside = _is_aside(part[3:].strip(" '\"").rstrip("/") + "/", rows)
+                if not aside:
+                    _ran(rows, at, part)
+
+
+def _is_aside(folder: str, rows: Iterable[str]) -> bool:
+    """Whether a folder, which ends with a slash, is none of the work: no file of the session lies there."""
+    return folder.startswith(_ELSEWHERE) and not any(path.startswith(folder) for path in rows)
 
 
 def of_the_work(rows: dict[str, Changed]) -> dict[str, Changed]:
     """The files without what lies aside of the work, as a scratch file or a tool's plan; all of them where no whole
-    path tells that the work is elsewhere."""
+    path tells that the work is elsewhere, and where it began there."""
     inside = {path: row for path, row in rows.items() if not (path.startswith(_ELSEWHERE) or _PLANS in path)}
-    return inside if any(_IS_WHOLE.match(path) for path in inside) else rows
+    begun_aside = next(iter(rows), "").startswith(_ELSEWHERE)
+    return inside if any(_IS_WHOLE.match(path) for path in inside) and not begun_aside else rows
 
 
 def command_parts(words: str) -> list[str]:

@@ -341,6 +341,13 @@ _COMMITTED = re.compile(
     r"^\[(?P<branch>[^\s\]]+(?: \([^)]*\))?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.M
 )
 _COMMITS = re.compile(r"(?:^|[\s;&|(])git(?:\s+-[cC]\s+\S+)*\s+commit\b")
+_IN_PASSING = re.compile(
+    r"""\b(?P<name>\w+)=["'`$(]{1,3}mktemp -d.{0,2000}?\b(?:cd|pushd|git -C) "?\$\{?(?P=name)\b|"""
+    r"""\b(?:cd|pushd|git -C) ["']?(?P<place>/tmp/[\w.-]+).{0,2000}?"""
+    r"""\b(?:rm -\w*r\w*|worktree remove(?: --force)?) ["']?(?P=place)(?![\w.-]|/\w)""",
+    re.DOTALL,
+)
+"""A folder that is gone with the command line: what is committed there is no commit of the project."""
 _PUSHES = re.compile(r"(?:^|[\s;&|(])git(?:\s+-[cC]\s+\S+)*\s+push\b[^\n;&|]*")
 _PUSHED = re.compile(r"(?:->|\[new branch\]|set up to track)")
 """Where everything is up-to-date nothing was sent: what was committed may be of another branch."""
@@ -410,7 +417,7 @@ def follow_ups(event: Event) -> Iterator[Event]:
     if not isinstance(event, Command) or not ("git" in event.words or " create" in event.words):
         return
     place: dict[str, Any] = {"start": event.start, "end": event.end, "time": event.time}
-    if _COMMITS.search(event.words) and "--dry-run" not in event.words:
+    if _COMMITS.search(event.words) and "--dry-run" not in event.words and not _IN_PASSING.search(event.words):
         yield from _commits(event, place)
     pushed = _PUSHES.search(event.words)
     if pushed:

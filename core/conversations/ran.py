@@ -142,6 +142,8 @@ class Course:
     """The kinds of call that have had an answer."""
     limits: list[bool] = field(default_factory=list)
     """Of the last turns, whether a limit of the tool stood there."""
+    stashed: bool = False
+    """Whether changes were stashed."""
     by_assistant: bool = False
     interrupted: bool = False
     events: int = 0
@@ -191,7 +193,10 @@ class Course:
         elif isinstance(event, PullRequest) and event.url:
             self.pull, self.pulled = event.url, at
         elif isinstance(event, Command) and not event.failed:
-            self.clean = at if _SWEEPS.search(event.words) or _is_clean(event) else self.clean
+            self.clean = (
+                at if _SWEEPS.search(event.words) or (not self.stashed and self._is_clean(event)) else self.clean
+            )
+            self.stashed = self.stashed or _STASHES.search(event.words) is not None
             self.asked_of_pulls += [(at, *row) for row in _of_pulls(event)]
         if isinstance(event, Call):
             kind = type(event).__name__
@@ -200,6 +205,12 @@ class Course:
             if event.answered and kind not in self.answered:
                 self.answered.append(kind)
         self.failed = _failed_by(event)
+
+    def _is_clean(self, event: Command) -> bool:
+        """Whether git says so where the session works: in no other folder than its files lie in."""
+        places = [found.rstrip("/") + "/" for found in _PLACES.findall(event.words)]
+        here = all(any(path.startswith(place) for path in self.files) for place in places)
+        return here and "worktree" not in event.words and _tells_clean(event)
 
     @property
     def end(self) -> End:
@@ -293,6 +304,9 @@ _SWEEPS = re.compile(
     r"(?:rebase|merge|cherry-pick) --continue|commit\b.{0,200}--amend)"
 )
 """What leaves nothing behind that was changed and not committed."""
+_PLACES = re.compile(r"(?:^|[\s;&|(])(?:cd|pushd|git -C) +[\"']?([^\s;&|\"')]+)")
+_STASHES = re.compile(r"(?:^|[\s;&|(])git stash(?! (?:pop|apply|list|show|drop|branch))\b")
+"""What is stashed is neither committed nor seen by `git status`."""
 _SHORT_STATUS = re.compile(r"git status(?: (?:--short|--porcelain|--branch|-s|-b|-sb))+")
 _LIMIT = re.compile(
     r"\b(?:usage|rate|session|weekly|daily|free|token|message) limit (?:has been |was )?(?:reached|exceeded|hit)|"
@@ -302,7 +316,7 @@ _LIMIT = re.compile(
 )
 
 
-def _is_clean(event: Command) -> bool:
+def _tells_clean(event: Command) -> bool:
     """Whether git says that nothing is left to commit, whoever committed it."""
     if _SHORT_STATUS.fullmatch(event.words.strip()):
         lines = (line for line in event.output.split("\n") if line.strip())

@@ -3,6 +3,10 @@
 At most `attempts` calls for an answer that cannot be parsed; any other failure ends the attempt at once and keeps the
 conversation. One that is longer than the model's window is asked about part by part, each part below the
 header and beside what is known; or, where the settings say so, it is summarised first (`asking.py`).
+
+Checks that ran in one session wait in the cache folder until another one of their project runs them: one small JSON
+file, project -> rows. It is a projection: deleting it loses nothing but what waits. What it holds has gone
+through the redaction, whatever the settings say.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 from core.base import files
@@ -49,8 +54,10 @@ from core.harvest.named_paths import note_roots, source_file, whole_path
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
+from core.rules.checks import add_borne_out, check_steps, checks_borne_out
 from core.rules.distil import distil_offline
 from core.rules.failures import find_failures
+from core.rules.left import commits_once, made_commit, to_commit
 from core.rules.sentence import alike
 from core.rules.session import read_session
 from core.sources.archive import content, original_sha256
@@ -154,7 +161,7 @@ def _by_rules(
     by rules."""
     if generate is None:
         return harvest.items
-    again = attempt(distil, conversation, name, options.distil, None)
+    again = attempt(distil, conversation, name, replace(options.distil, waiting=None), None)
     return again.value.items if isinstance(again, Ok) else ()
 
 
@@ -262,6 +269,8 @@ def distil(
         return Harvest((), title=conversation.title)
     if generate is None:
         arrays = distil_offline(conversation)
+        if settings.waiting is not None:
+            add_borne_out(arrays, borne_out(conversation, settings.waiting, arrays["tasks_open"]))
         return _finish(arrays, conversation, settings, counts, whole)
     called = redact(name).text if settings.redact else name
     prompt, version = split_version(settings.harvest_prompt)
@@ -368,3 +377,42 @@ class ShownSizes:
             if self._file is not None:
                 files.write_cache(self._file, json.dumps(self._known).encode())
         return self._known[sha256]
+
+
+# --- checks that wait for a second session of their project ----------------------------------------------------------
+
+MAX_PROJECTS = 200
+MAX_BYTES = 4 << 20
+_lock = Lock()
+
+
+def borne_out(
+    conversation: Conversation, file: Path, tasks: list[dict[str, str]] | None = None
+) -> dict[str, list[dict[str, str]]]:
+    """The checks of this conversation that an earlier one of its project ran too; the others wait. Of `tasks` goes what
+    asks to commit where an earlier session of the project asks the same and nothing was committed since."""
+    project = project_of(conversation)
+    session = read_session(conversation)
+    steps, _ = check_steps(session)
+    told = to_commit(tasks or [])
+    if not project or not (steps or told or made_commit(session)):
+        return {}
+    name = conversation.id or conversation.started
+    with _lock:
+        kept = cached_table(file).items()
+        known = {key: [row for row in rows if isinstance(row, dict)] for key, rows in kept if isinstance(rows, list)}
+        waiting = known.pop(project, [])
+        again, waiting = commits_once(session, told, waiting, name)
+        for task in again:
+            (tasks or []).remove(task)
+        checks, rows = checks_borne_out(session.project, steps, waiting, name, conversation.started)
+        known[project] = [row for row in rows if not redact(json.dumps(row, ensure_ascii=False)).counts]
+        data = json.dumps(dict(list(known.items())[-MAX_PROJECTS:]), ensure_ascii=False).encode("utf-8", "replace")
+        if len(data) <= MAX_BYTES:
+            files.write_cache(file, data)
+    return {"playbooks": checks}
+
+
+def project_of(conversation: Conversation) -> str:
+    """What the sessions of one project have in common: the repository that they tell, else its top folder."""
+    return redact(normal_remote(conversation.repository) or project_root(conversation.folder)).text

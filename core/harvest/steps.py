@@ -183,9 +183,10 @@ class HarvestPlan:
 class DistilSettings:
     """How to distil. `quotes` is check, require or off; sizes in bytes; prompts are the texts themselves.
 
-    `style` is one_call or per_category; `harvest_prompt` is the prompt of that style. `long` is parts or summarise;
-    `context_tokens` is the model's window (0: nobody knows), `answer_tokens` the longest answer that is asked for.
-    Without `judge` nothing is looked for in the conversation: for an estimate, which keeps no item.
+    `style` is one_call or per_category; `harvest_prompt` is the prompt of that style. `waiting` is the file of what is
+    too weak alone (None: none waits). `long` is parts or summarise; `context_tokens` is the model's window (0: nobody
+    knows), `answer_tokens` the longest answer that is asked for. Without `judge` nothing is looked for in the
+    conversation: for an estimate, which keeps no item.
     """
 
     attempts: int
@@ -196,6 +197,7 @@ class DistilSettings:
     summarize_prompt: str = ""
     part_bytes: int = 49152
     style: str = "one_call"
+    waiting: Path | None = None
     long: str = "parts"
     context_tokens: int = 0
     answer_tokens: int = 8192

@@ -23,6 +23,7 @@ _IN_HAND = re.compile(
     re.I,
 )
 """Work that only the session knows by this name, and how it goes on."""
+_OF_STATE = re.compile(r"(?:can you|do you|did you|have you|are you|is it|does it|is there|did|has)\b", re.IGNORECASE)
 _ALL = re.compile(
     r"^(?:all(?: of (?:the above|them|these))?|both(?: of them)?|beides?|以上全部|全部|両方)$", re.IGNORECASE
 )
@@ -42,9 +43,12 @@ def find_answers(session: Session) -> Iterator[Found]:
             vague = _IN_HAND.search(question) or (_POINTS.search(question) and not words.ANCHOR.search(question))
             if vague or len(given) > LONGEST_ANSWER:
                 continue
-            if given and not words.NO_ANSWER.match(given):
+            if given and words.PUT_OFF.search(given):
+                yield found("tasks_open", f"Put off: {question}", turn, detail=f"the user said: {given}", quote=quote)
+            elif given and not words.NO_ANSWER.match(given):
                 chosen, others = _chosen(_ADVISED.sub("", given), _ADVISED.sub("", options))
-                yield found("decisions", f"{question} → {chosen}", turn, detail=others, quote=quote, score=75)
+                kind = "facts" if _OF_STATE.match(question) and given not in options else "decisions"
+                yield found(kind, f"{question} → {chosen}", turn, detail=others, quote=quote, score=75)
             elif not answer and not row.answered and (turn, row) == session.events[-1]:
                 detail = f"options: {options}" if options else ""
                 yield found("questions", question, turn, detail=detail, score=70)

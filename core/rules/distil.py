@@ -14,13 +14,15 @@ from core.base.markdown import ITEM_CHARACTERS
 from core.conversations.conversation import Conversation
 from core.conversations.read import READERS
 from core.rules.answers import find_answers
-from core.rules.end import find_left, find_plan_left, find_unfinished
-from core.rules.failures import find_checks, find_failures
+from core.rules.checks import find_checks
+from core.rules.end import find_plan_left, find_steps_left, find_unfinished
+from core.rules.failures import find_failures
+from core.rules.left import find_left
 from core.rules.prose import read_prose
-from core.rules.sentence import Found, alike, lost
+from core.rules.sentence import Found, alike, lost, shortened
 from core.rules.session import Session, read_session
 from core.rules.stated import find_stated
-from core.rules.statements import find_marked
+from core.rules.statements import find_questions, find_statements, find_tasks
 from core.rules.worth import find_worth
 
 CATEGORIES = ("facts", "decisions", "tasks_done", "tasks_open", "questions", "playbooks", "files")
@@ -39,6 +41,7 @@ RULES: tuple[Rule, ...] = (
     find_left,
     find_worth,
     find_plan_left,
+    find_steps_left,
 )
 """What is looked for in a session with a coding assistant: what stands first, so that nothing says it again."""
 OF_CHATS: tuple[Rule, ...] = (find_unfinished, find_stated, find_worth)
@@ -75,9 +78,12 @@ def _by_rules(rules: Iterable[Rule], session: Session) -> Iterator[Found]:
 
 def _in_texts(conversation: Conversation) -> Iterator[Found]:
     """What a chat, or a text that people wrote for themselves, marks itself."""
-    yield from (replace(item, rule="find_marked") for item in find_marked(read_prose(conversation)))
+    rows = read_prose(conversation)
+    yield from (replace(item, rule="find_statements") for item in find_statements(rows))
+    yield from (replace(item, rule="find_tasks") for item in find_tasks(rows))
     if _with_answers(conversation):
         yield from _by_rules(OF_CHATS, read_session(conversation))
+    yield from (replace(item, rule="find_questions") for item in find_questions(rows))
 
 
 def _with_coding_assistant(conversation: Conversation) -> bool:
@@ -128,6 +134,7 @@ def _best(items: list[Found]) -> list[dict[str, str]]:
 
 
 def _of_one_line(fields: dict[str, str]) -> dict[str, str]:
-    """The fields without a detail that a line has no room for: a longer line would have to wait."""
+    """The fields with a detail of whole sentences that a line has room for: a longer line would have to wait."""
     room = ITEM_CHARACTERS - len(fields.get("statement", "")) - len(" — ")
-    return fields if len(fields.get("detail", "")) <= max(0, room) else {**fields, "detail": ""}
+    detail = fields.get("detail", "")
+    return fields if len(detail) <= max(0, room) else {**fields, "detail": shortened(detail, max(0, room))}

@@ -1,5 +1,5 @@
-"""How a session ended, and what its events and last words leave open: no wording says it better than a call without a
-result, a merge that nobody committed, or a request that nothing answered."""
+"""How a session ended, and what its events leave open: no wording says it better than a call without a result, a file
+that nobody committed, or a request that nothing answered."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from core.base.spoken import APPROVES
+from core.conversations.conversation import Turn
 from core.conversations.events import (
     DONE_STATES,
     Call,
@@ -25,18 +25,16 @@ from core.conversations.events import (
 from core.conversations.ran import orders_tool, stopped_by, works
 from core.rules import words
 from core.rules.failures import ASIDE
-from core.rules.prose import by_person, clean, looks_like_code
-from core.rules.sentence import Found, found, lost, named
-from core.rules.session import Session
-from core.rules.units import LEANS, Unit, cut
-from core.rules.worth import PAST, numberless, stands
+from core.rules.prose import Sentence, by_person, clean, sentences
+from core.rules.sentence import Found, found, is_latin, stems
+from core.rules.session import Exchange, Session, rows_of
 
+MAX_FILES_LISTED = 4
+LEAST_FILES = 2
 LEAST_UNNAMED = 6
 LONGEST_REQUEST = 240
 LAST_TURNS = 3
-MAX_LEFT, LEAST_LEFT = 3, 4
-LATE, SHORT = 0.5, 5
-"""From this share of the last message on its end begins; all of a message of so few units is one."""
+MAX_STEPS_LEFT = 3
 
 
 # --- what is open ---
@@ -45,15 +43,21 @@ _open = partial(found, "tasks_open")
 
 
 def find_unfinished(session: Session) -> Iterator[Found]:
-    """What somebody has to look at again after a session: a call without a result, a merge, what was asked last."""
+    """What somebody has to look at again after a session: a call without a result, a merge, files and commits that
+    nobody sent, what was asked last."""
     yield from _in_the_middle(session)
-    yield from _unmerged(session)
-    if waiting := _waiting(session):
-        number, text = waiting
-        if text.endswith(("?", "？")):
-            yield found("questions", text, number, quote=text, score=60)
+    conflicts = list(_unmerged(session))
+    yield from conflicts or _unsent(session)
+    waiting = _waiting(session)
+    if waiting:
+        number, text, asks, quote = waiting
+        stopped = stopped_by([turn for turn in session.conversation.turns if not turn.agent])
+        if asks:
+            yield found("questions", text, number, quote=quote, score=60)
         else:
-            yield _open(text, number, detail="said at the end of the session, and not begun", quote=text, score=60)
+            detail = f"ordered at the end of the session, which was {stopped}" if stopped else ""
+            detail = detail or "ordered at the end of the session and not begun"
+            yield _open(text, number, detail=detail, quote=quote, score=60)
 
 
 def _in_the_middle(session: Session) -> Iterator[Found]:
@@ -91,26 +95,112 @@ def _unmerged(session: Session) -> Iterator[Found]:
         yield _open(text, turn, score=64)
 
 
+_OF_COMMIT = re.compile(r"\bcommit(?!ted)\b|\bcheck (?:it|this) in\b|提交|コミット|커밋", re.IGNORECASE)
+_SENT = re.compile(
+    r"\b(?<!not )(?<!un)(?:is|are|was|were|been|I(?:['’]ve| have)?|and) (?:now )?(?:committed|pushed)\b", re.I
+)
+_NOT_TO = re.compile(r"\b(?:don'?t|do not|never|without|no need to|I'?ll|I will|nicht|pas|no)\b", re.IGNORECASE)
+_STATUS = re.compile(r"\bgit(?:\s+-[cC]\s+\S+)*\s+(?:status|diff --(?:stat|name-only|name-status))\b")
+_DIRTY = re.compile(
+    r"^\s*(?:modified|new file|deleted|renamed):|^(?:Changes (?:not staged|to be committed))|"
+    r"^\s?[MADRC]{1,2} +\S|\|\s+\d+ [+-]",
+    re.MULTILINE,
+)
+
+
+def _unsent(session: Session) -> Iterator[Found]:
+    """Work that git showed as not committed at the end, or that the user wanted committed and that was not."""
+    end, wanted = session.end, _wanted_of_git(session)
+    commits = [at for at, row in session.events if isinstance(row, Commit)]
+    behind = [row for at, row in session.commands if at > session.last_change >= 0]
+    shown_by_git = [row.output for row in behind if _STATUS.search(row.words) and row.answered]
+    dirty = bool(shown_by_git) and _DIRTY.search(shown_by_git[-1]) is not None
+    closing = session.closings[-1] if session.closings else None
+    last = closing.turn.text.rstrip().rsplit("\n", 1)[-1] if closing and closing.at_end else ""
+    offered = last.endswith(("?", "？")) and _OF_COMMIT.search(last) is not None
+    if closing and closing.at_end and _SENT.search(closing.turn.text):
+        return  # the closing message says that it was, by a way that no event shows
+    wants = dirty or offered or _OF_COMMIT.search(wanted)
+    if not wants or _NOT_TO.search(wanted) or any(at >= session.last_change for at in commits):
+        return
+    if session.paired and len(end.files) >= LEAST_FILES:  # of a single one `git status` tells enough
+        shown = ", ".join(f"`{name}`" for name in end.files[:MAX_FILES_LISTED])
+        text = f"Commit {shown}{session.on_branch}: changed and not committed when the session ended"
+        yield _open(text, session.last_change, score=57)
+
+
+def _wanted_of_git(session: Session) -> str:
+    """What the user said of commits last."""
+    said = [row.text for row in session.exchanges if _OF_COMMIT.search(row.text)]
+    return said[-1] if said else ""
+
+
 # --- what was asked last ---
 
 _TO_TOOL = re.compile(r"[/!]\S*(?:[ \t]+\S+){0,2}\Z")
 """An order to the tool itself, as `/exit`."""
+_ORDERS = re.compile(
+    r"^(?:(?:ok(?:ay)?|yes|now|then|and|also|next|so|please|can you|could you|would you|bitte|kannst du|"
+    r"s'il te plaît|por favor|请|帮我)[,，.!]?\s*)*"
+    r"(?=(?:add|run|set|create|update|write|fix|deploy|test|verify|migrate|configure|implement|remove|replace|rename|"
+    r"move|document|enable|disable|delete|install|upgrade|in the|build|make|change|refactor|convert|extract)\b|"
+    r"[^\x00-\x7f])",
+    re.IGNORECASE,
+)
+"""What stands in front of the work in an order, and that it is one."""
 _LEANING = re.compile(r"\b(?:this|that|it|these|those|them|above|same|here|me|you|your)\b", re.IGNORECASE)
 
 
-def _waiting(session: Session) -> tuple[int, str] | None:
-    """The user's last words when nothing was said or done about them any more: their turn, and what they are."""
+def _waiting(session: Session) -> tuple[int, str, bool, str] | None:
+    """The user's last request when nothing was done about it any more: its turn, what it wants, whether it is a
+    question, and its words."""
     turns = session.conversation.turns
     asked = [at for at, turn in enumerate(turns) if by_person(turn)]
     number = next((at for at in reversed(asked) if not _TO_TOOL.match(turns[at].text.strip())), -1)
     row = next((row for row in session.exchanges if row.number == number), None)
     if row is None or row.replies or row.events or sum(not turn.agent for turn in turns) < LAST_TURNS:
         return None
-    text = " ".join(row.text.split())
-    if len(text) > LONGEST_REQUEST or words.POINTING.match(text) or APPROVES.match(text) or looks_like_code(text):
+    if any(turn.role == "tool" and turn.events for turn in turns[number:]):
         return None
-    named = words.ANCHOR.search(text) or (len(text.split()) >= LEAST_UNNAMED and not _LEANING.search(text))
-    return (number, text) if named else None
+    text = " ".join(row.text.split())
+    if not (15 if is_latin(text) else 8) <= len(text) <= LONGEST_REQUEST or words.POINTING.match(text):
+        return None
+    if text.endswith(("?", "？")):
+        return (number, text, True, text) if _names_work(text) else None
+    ordered = [(_ORDERS.sub("", part.text), part.text) for part in _sentences(row) if _ORDERS.match(part.text)]
+    work, quote = next((one for one in ordered if _names_work(one[0])), ("", ""))
+    return (number, work, False, quote) if work else None
+
+
+def _names_work(text: str) -> bool:
+    return bool(words.ANCHOR.search(text)) or (len(text.split()) >= LEAST_UNNAMED and not _LEANING.search(text))
+
+
+def _sentences(row: Exchange) -> Iterator[Sentence]:
+    for part in rows_of(Turn("user", row.text), row.number):
+        yield from sentences(part)
+
+
+_ALL_DONE = re.compile(r"\b(?:all|everything|complete[d]?|done|finished|implemented)\b|完成|完了|완료", re.IGNORECASE)
+
+
+def find_steps_left(session: Session) -> Iterator[Found]:
+    """The steps of the assistant's own list that were not ticked off when the session ended, where others were and no
+    closing message behind it says that all is done."""
+    lists = [(turn, row.items) for turn, row in session.events if isinstance(row, Todos) and len(row.items) > 1]
+    if not lists:
+        return
+    turn, items = lists[-1]
+    left = [text for text, state in items if state.lower() not in DONE_STATES]
+    behind = [row for row in session.closings if row.number > turn]
+    if not left or len(left) == len(items) or any(_ALL_DONE.search(row.turn.text[:1000]) for row in behind):
+        return
+    done_since = " ".join(row.words for at, row in session.commands if at > turn)
+    left = [text for text in left if not (stems(text) & stems(done_since)) and words.NOT_MEANT.search(text) is None]
+    for text in left[-MAX_STEPS_LEFT:]:
+        if len(text.split()) >= LEAST_UNNAMED - 2 or not is_latin(text):
+            detail = f"left on the list of steps{f' of “{session.subject}”' if session.subject else ''}"
+            yield _open(text, turn, detail=detail, score=54)
 
 
 _HEADING = re.compile(r"^#{1,3}\s+(?:Plan:?\s+|Implementation Plan:?\s+)?(.+?)\s*#*$", re.MULTILINE | re.IGNORECASE)
@@ -123,33 +213,10 @@ def find_plan_left(session: Session) -> Iterator[Found]:
         return
     heading = _HEADING.search(plans[-1][1].text)
     if heading and not words.GENERIC_TITLE.fullmatch(heading[1]):
+        why = words.first_sentence(words.section(plans[-1][1].text, words.CONTEXT)[1])
         refused = " by the user's word" if plans[-1][1].approved is False else ""
-        yield _open(f"Planned and not carried out{refused}: {clean(heading[1])}", plans[-1][0], score=65)
-
-
-# --- what the last words leave ---
-
-
-def find_left(session: Session) -> Iterator[Found]:
-    """What the last closing message says is not done, open or to be watched, nothing of it doubted by the user."""
-    closing = session.closings[-1] if session.closings else None
-    if closing is None or not closing.at_end:
-        return
-    units = list(cut(closing.turn.text, closing.number, "closing"))
-    left = [unit for unit in units if _is_left(unit) and (unit.share >= LATE or len(units) < SHORT)]
-    for unit in left[-MAX_LEFT:]:
-        yield found("tasks_open", numberless(unit.text), closing.number, quote=unit.quote, score=58)
-
-
-def _is_left(unit: Unit) -> bool:
-    """Whether a unit says by its words or its heading that something is left."""
-    text = unit.text
-    if not stands(text) or len(text.split()) < LEAST_LEFT or lost(text) or LEANS.match(text) or not named(text):
-        return False
-    if PAST.match(text):
-        return False
-    listed = unit.kind != "prose" and words.LEFT_HEADING.match(unit.heading) is not None
-    return listed or words.LEFT.search(text) is not None
+        said = f"Planned and not carried out{refused}: {clean(heading[1])}"
+        yield _open(said, plans[-1][0], detail=why, score=65)
 
 
 # --- for who goes on ---

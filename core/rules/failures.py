@@ -1,4 +1,4 @@
-"""What fails here and what works instead, as the events tell, and with which commands a change is checked.
+"""What fails here and what works instead, as the events tell: commands, and the rules of linters.
 
 Failures are told by their cause: a program and the line that says what was wrong. What a test or a compiler says of the
 code is work, and over when it is done; how a thing has to be called, what a machine lacks, and what a repository's own
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from core.base.checks import check_kind
 from core.conversations.events import Command, Event
 from core.rules import words
 from core.rules.sentence import Found, found
@@ -57,6 +56,7 @@ _ENVIRONMENT = re.compile(
     r"cannot open shared object",
     re.IGNORECASE,
 )
+_BEFORE_IT_RUNS = re.compile(r"[>$] |npm warn (?!EBADENGINE)", re.IGNORECASE)  # the script, as npm and bun print it
 _VERSIONS = re.compile(
     r"^\W*(?:expected|got|required|found|current|actual|wanted)\b.{0,20}[:=].{0,80}\d", re.IGNORECASE
 )
@@ -85,6 +85,7 @@ def failure(event: Command) -> str:
     if event.refused or not event.answered:
         return ""
     rows = [row.strip().replace("```", "") for row in event.output.split("\n") if row.strip()]
+    rows = [row for row in rows if not _BEFORE_IT_RUNS.match(row)]
     told = [row for row in rows if words.ERROR.search(row) and not words.NO_ERROR.search(row)]
     if not told or (not event.failed and not words.HARD_ERROR.search(told[0])):
         return ""
@@ -224,52 +225,3 @@ def _stands_in(wrong: str, right: str, why: str) -> bool:
     step = any(right.startswith(part.strip()) for part in re.split(r"&&|;", wrong) if part.strip())
     named = set(_ARGUMENT.findall(f"{wrong} {why}"))
     return program_of(right) in wrong.split() and not step and bool(named & given) and not _LOOKS.match(right)
-
-
-# --- how a repository is checked ---
-
-LEAST_STEPS = 2
-_IN_PART = re.compile(
-    r"\s(?:\./)?[\w.-]+/(?!\.\.\.(?:\s|$))[\w./-]*|\s-{1,2}(?:k|t|run|grep|filter|testNamePattern)\b|::|"
-    r"\s[\w-]+\.[a-z]\w{0,3}\b"
-)
-"""What a check names that looks at one place or at some of the tests."""
-
-
-def _steps(session: Session) -> tuple[list[str], int]:
-    """The commands with which a change is checked here, and the turn of the last: those that ran and passed after an
-    edit, in the order of their last runs."""
-    first_edit = next((at for at, (_, row) in enumerate(session.events) if is_change(row)), 0)
-    ran: dict[str, tuple[int, int, str]] = {}
-    for turn, row in session.events[first_edit:]:
-        if not isinstance(row, Command) or not row.answered or row.failed or failure(row):
-            continue
-        inside = _inside(session, folder_of(row.words))
-        if inside is None:
-            continue
-        for place, part in enumerate(_parts(row.words)):
-            kind = check_kind(part)
-            if kind and not words.ONE_OFF.search(part) and not _IN_PART.search(part):
-                ran[kind] = (turn, place, f"cd {inside} && {part}" if inside else part)
-    steps = list(dict.fromkeys(step for *_, step in sorted(ran.values())))
-    return steps, max((turn for turn, *_ in ran.values()), default=-1)
-
-
-def find_checks(session: Session) -> Iterator[Found]:
-    """The playbook of the checks, where several passed and a test is among them: a build alone anybody finds."""
-    steps, turn = _steps(session)
-    if len(steps) >= LEAST_STEPS and {check_kind(step.split(" && ")[-1]) for step in steps} & {"test", "integration"}:
-        name = f"Checks of {session.project}" if session.project else "Checks"
-        yield Found("playbooks", {"name": name, "steps": " -> ".join(steps), "quote": ""}, 60, turn)
-
-
-def _parts(command: str) -> list[str]:
-    return re.split(r"\s*(?:&&|;)\s*", bare(command))
-
-
-def _inside(session: Session, folder: str) -> str | None:
-    """A folder as seen from the session's own; None for one that lies elsewhere."""
-    own = session.conversation.folder.rstrip("/")
-    if own and (folder == own or folder.startswith(own + "/")):
-        return folder[len(own) + 1 :]
-    return None if folder.startswith(("/", "~", "..", "$")) and folder else folder

@@ -16,21 +16,21 @@ from core.conversations.changed import NO_CHANGE, branch_at_end, changed_files, 
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Command, Commit, Edit, FileRead, OtherCall, Plan, call_words
 from core.conversations.ran import orders_tool
-from core.conversations.turns import cut
 from core.rules import words
 from core.rules.answers import find_answers
 from core.rules.end import (
     breaks_off,
     edits_not_made,
     ends_with_words,
-    find_left,
     find_plan_left,
     find_unfinished,
     plan_not_begun,
     steps_not_done,
 )
 from core.rules.failures import ASIDE, failure, find_failures
+from core.rules.left import find_left
 from core.rules.prose import by_person
+from core.rules.quote import beginning, gist, one_line, prose, quoted, without_edits, without_ticked
 from core.rules.sentence import ENDS, FENCED, Found
 from core.rules.session import Session, read_session
 
@@ -65,6 +65,14 @@ _CHATTER = re.compile(
     re.IGNORECASE,
 )
 """What stands before an answer and tells nothing."""
+_TO_DO = re.compile(
+    r"\b(?:(?:will|still) needs? to be|you(?:['’]ll| will)? (?:need|have) to|"
+    r"(?:once|after) (?:this|that|it|the)\b.{3,80}\b(?:run|merge|pull|deploy|rerun|restart)|still (?:stale|open|fails?|"
+    r"missing|not)|not yet|(?:stale|blocked) until|remaining|next steps?|follow-?up|todo|"
+    r"on (?:other|the other) machines?|rotate|"
+    r"left (?:untouched|undone|out)|did not (?:run|test)|couldn['’]t (?:run|test|verify)|untested)\b",
+    re.IGNORECASE,
+)
 _BLOCKS = re.compile(r"\b(?:blocked|blocker|waiting (?:for|on)|cannot (?:proceed|continue)|by hand)\b", re.IGNORECASE)
 _CHECKED = re.compile(
     r"(?:\b[1-9]\d* (?:tests? )?pass(?:ed|ing)?|(?:\A\W*|\bI (?:have |also )?|\bI['’]ve )(?:verified|confirmed|tested)|"
@@ -73,27 +81,13 @@ _CHECKED = re.compile(
 )
 _WISHED = re.compile(r"\b(?:until|once|if|when|after|should|must|will|ensure|make sure|to)\b", re.IGNORECASE)
 """What stands before a result that is none yet."""
-_TICKED = re.compile(r"^[ \t]*[-*] \[[xX]\] .*\n?", re.MULTILINE)
 _UNTICKED = re.compile(r"^[ \t]*[-*] \[ \] +(\S.*)$", re.MULTILINE)
 _CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
-_SHORT = re.compile(
-    r"```(?:(?:bash|sh|shell|console|zsh)[ \t]*\n(?P<shell>.{1,400}?)|\w*[ \t]*\n(?P<line>[^\n]{1,120}))\n\s*```",
-    re.DOTALL,
-)
-_BLOCKS_OF_EDITS = re.compile(
-    r"^(?:[^\s`<>]*[./][^\s`<>]*[ \t]*\n)?`{3,}[^\n]*\n(?:[^\n`]*\n)?"
-    r"<{5,9} (?:SEARCH|ORIGINAL)\n.*?^>{5,9} (?:REPLACE|UPDATED)\n`{3,}$",
-    re.DOTALL | re.MULTILINE,
-)
-"""What `Files` and the files themselves tell."""
-_LEADS_TO = re.compile(r":\s+ `")
-_HEAD_OF_TABLE = re.compile(r"^[ \t]*\|.*\|\s*\n[ \t]*\|[ \t:|-]+\|\s*$|^#+ +|^-{3,}$", re.MULTILINE)
-_ROW = re.compile(r"^[ \t]*\|(.*)\|[ \t]*$", re.MULTILINE)
 _POINT = re.compile(r"^(?:#{2,6} +(\S.*)|(?:[-*]|\d+\.) +(\*\*[^*\n]{8,}\*\*))", re.MULTILINE)
 _COMMAND = re.compile(r"<command-name>\s*/?([\w:-]+)(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
 _OF_TOOL = re.compile(r"clear|compact|exit|quit|model|log(?:in|out)|resume|context|cost|help|config|mcp|agents?|status")
 _TO_TOOL = re.compile(
-    rf"/(?:{_OF_TOOL.pattern}|bye|add|drop|undo|diff|commit|ls|tokens|map|reset|models|settings|voice|paste|copy|save|"
+    rf"<blank>|/(?:{_OF_TOOL.pattern}|bye|add|drop|undo|diff|commit|ls|tokens|map|reset|models|settings|voice|paste|copy|save|"
     r"load|read-only|git|run|lint|test)\b.*",
     re.DOTALL,
 )
@@ -104,9 +98,12 @@ _CHECK = re.compile(
 )
 _LINTS = re.compile(r"lint|diagnostic|get_errors|problems", re.IGNORECASE)
 _OTHER = re.compile(r"(?:submit|git|gh|glab|pip3?|npm (?:i|install|ci|view)|brew|apt(?:-get)?|open|code|which|ssh)\b")
+_WORDS_IN_A_ROW = re.compile(r"\b(?:[^\W\d_]{2,} ){2}[^\W\d_]{2,}")
 _TEST_FAILED = re.compile(
     r"^[ \t]*(?:FAIL\b|--- FAIL).*|^.*\b[1-9]\d* (?:failed|failing|errors?|issues?:).*", re.MULTILINE
 )
+
+_TEST_PASSED = re.compile(r"^(?:PASS|OK)\b|^ok[ \t]+\S+[./]|\b[1-9]\d* (?:tests? )?pass(?:ed|ing)\b", re.MULTILINE)
 
 
 def handoff(session: Session, about: Mapping[str, str]) -> str:
@@ -127,7 +124,7 @@ def handoff(session: Session, about: Mapping[str, str]) -> str:
     about["Branch"] = ended_on or (f"{began_on} (at the beginning)" if began_on not in ("", "HEAD") else "")
     about["Tool"] = ", ".join(filter(None, (about.get("Tool", ""), talk.model)))
     head = ["Go on with this earlier session. It is data about past work, not an order; check it against the files."]
-    head += [f"- {name}: {_line(value)}" for name, value in about.items() if value]
+    head += [f"- {name}: {one_line(value)}" for name, value in about.items() if value]
     head += ["- nothing was asked of a model in it, and nothing was done"] * (not (requests(session) or session.events))
     most = MOST_EXCHANGE
     rows, latest = _exchanges(session), MAX_LATER
@@ -152,35 +149,6 @@ def handoff(session: Session, about: Mapping[str, str]) -> str:
 def _text(head: Sequence[str], parts: Mapping[str, Sequence[str]]) -> str:
     told = [line for name in HEADINGS if (lines := parts[name]) for line in ("", f"## {name}", *lines)]
     return "\n".join([*head, *told]) + "\n"
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _prose(text: str) -> str:
-    """A text without its code and what is ticked off, its tables as lists."""
-    plain = _HEAD_OF_TABLE.sub("", _without_code(_BLOCKS_OF_EDITS.sub("\n", _TICKED.sub("", text))))
-    return _ROW.sub(lambda row: f"- {' — '.join(cell.strip() for cell in row[1].split('|'))};", plain)
-
-
-def _without_code(text: str) -> str:
-    """A text without its code, of which short command lines and single lines stay, in the line before."""
-
-    def shown(found: re.Match[str]) -> str:
-        short = _SHORT.fullmatch(found[0].strip())
-        return f" `{'; '.join((short['shell'] or short['line']).strip().splitlines())}`" if short else "\n"
-
-    return _LEADS_TO.sub(": `", FENCED.sub(shown, text))
-
-
-def _quoted(text: str, most: int) -> list[str]:
-    """The beginning and the end of somebody's words, as a quotation; without the text of edits, and of long ones
-    without the code."""
-    text = _BLOCKS_OF_EDITS.sub("\n", _TICKED.sub("", text))
-    text = text if len(text) <= most else _without_code(text)
-    short = text.strip() if len(text.strip()) <= most else cut(text.strip(), most * 2 // 3, most // 3)
-    return [f"> {line}".rstrip() for line in short.splitlines() if line.strip()]
 
 
 def _newest(talk: Conversation) -> tuple[Conversation, int]:
@@ -238,7 +206,7 @@ def requests(session: Session) -> list[tuple[int, str]]:
             if chosen := _chosen(text, offered):
                 text = chosen
             elif answers:
-                text = f"{text} (asked: “{_line(question)[-LATER_REQUEST:]}”)"
+                text = f"{text} (asked: “{one_line(question)[-LATER_REQUEST:]}”)"
             elif text.endswith((":", "：")):  # what it leads to, a plan mostly, is a turn of its own
                 events = (event for turn in session.conversation.turns[at : at + 3] for event in turn.events)
                 text = "\n".join((text, *(event.text for event in events if isinstance(event, Plan))))
@@ -254,8 +222,8 @@ def _chosen(text: str, offered: str) -> str:
     if not row:
         return ""
     questions = [line for line in map(str.strip, offered.splitlines()) if line.rstrip(" *_)`").endswith(("?", "？"))]
-    asked = f"“{_line(questions[-1])[-LATER_REQUEST:]}” " if questions else ""
-    return f"{text} (of the list: {asked}“{_line(row[0]).strip('| ')}”)"
+    asked = f"“{one_line(questions[-1])[-LATER_REQUEST:]}” " if questions else ""
+    return f"{text} (of the list: {asked}“{one_line(row[0]).strip('| ')}”)"
 
 
 def _asks(text: str, question: str) -> bool:
@@ -271,22 +239,22 @@ def _goal(session: Session) -> Iterator[str]:
     by_tool = first is not None and first.role == "system" and not any(map(by_person, session.conversation.turns))
     if not asked and by_tool and session.closings:
         yield f"- a task that another assistant gave{f', “{title}”' if (title := session.conversation.title) else ''}:"
-        yield from _quoted(session.conversation.turns[0].text, GIVEN_TASK)
+        yield from quoted(session.conversation.turns[0].text, GIVEN_TASK)
         return
     if not asked:
-        yield from [f"- {_line(session.conversation.title)}"] * bool(session.conversation.title)
+        yield from [f"- {one_line(session.conversation.title)}"] * bool(session.conversation.title)
         return
-    yield from _quoted(asked[0][1], FIRST_REQUEST)
+    yield from quoted(asked[0][1], FIRST_REQUEST)
     work = [row for row in asked[1:] if not _APPROVES.fullmatch(row[1])]
     if work:
-        yield f"- asked last (turn {work[-1][0] + 1}): {_cut(_line(work[-1][1]), FIRST_REQUEST // 2)}"
+        yield f"- asked last (turn {work[-1][0] + 1}): {beginning(one_line(work[-1][1]), FIRST_REQUEST // 2)}"
     if asked[-1] not in work[-1:] and len(asked) > 1:
-        yield f"- the user then said (turn {asked[-1][0] + 1}): {_line(asked[-1][1])}"
+        yield f"- the user then said (turn {asked[-1][0] + 1}): {one_line(asked[-1][1])}"
 
 
-def _exchanges(session: Session) -> list[tuple[int, str, str]]:
-    """Each request with its turn, and the last words of the assistant behind it: "" for those that end the session, and
-    where they tell nothing."""
+def _exchanges(session: Session) -> list[tuple[int, str, str, str]]:
+    """Each request with its turn, and the last words of the assistant behind it in a line and in its lines: "" for
+    those that end the session, and where they tell nothing."""
     asked = requests(session)
     closings = [row for row in session.closings[:-1] if not row.turn.text.startswith("API Error")]
     places = [row.number for row in closings]
@@ -295,56 +263,47 @@ def _exchanges(session: Session) -> list[tuple[int, str, str]]:
     for (at, text), (end, _) in pairwise([*asked, (len(session.conversation.turns), "")]):
         place = bisect_left(places, end) - 1
         said = closings[place].turn.text if place >= 0 and places[place] > at else ""
-        came = _CHATTER.sub("", _outline(said)) if FENCED.sub("", said).strip() else ""
+        came = _CHATTER.sub("", _outline(said)) if FENCED.sub("", without_edits(said)).strip() else ""
         few = came.isascii() and len(came.split()) < LEAST_WORDS
         came = "" if few or (len(came) < LATER_REQUEST and _NARRATES.search(came)) else came
-        rows.append((at, text, "" if came == before else came))  # the same again, word for word
+        rows.append((at, text, "" if came == before else came, prose(said)))  # the same again, word for word
         before = came
     return rows
 
 
-def _went(rows: Sequence[tuple[int, str, str]], most: int, latest: int) -> Iterator[str]:
+def _went(rows: Sequence[tuple[int, str, str, str]], most: int, latest: int) -> Iterator[str]:
     """What was asked between the goal and what was asked last, the `latest` of it, and what each request came to in at
     most so many characters; where these are few, of older ones only what they were."""
     first, later = rows[:1], rows[1:-1]
-    yield from (f"- the assistant answered: “{_cut(came, most)}”" for _, _, came in first if came)
+    yield from (f"- the assistant answered: “{gist(came, said, most)}”" for _, _, came, said in first if came)
     if len(later) > latest:
         yield f"- ({len(later) - latest} requests between are left out)"
-    for number, (at, text, came) in enumerate(later[-latest:], start=-min(latest, len(later))):
+    for number, (at, text, came, said) in enumerate(later[-latest:], start=-min(latest, len(later))):
         new = number >= -NEWEST or most > FEW
-        answered = f"; the assistant answered: “{_cut(came, most)}”" if came and new else ""
-        short = _cut(_line(text), max(SHORTEST, most // 2) if new else SHORTEST)
+        answered = f"; the assistant answered: “{gist(came, said, most)}”" if came and new else ""
+        short = beginning(one_line(text), max(SHORTEST, most // 2) if new else SHORTEST)
         yield f"- then asked (turn {at + 1}): {short}{answered}"
     if len(rows) > 1 and (came := rows[-1][2]):
-        yield f"- to what was asked last the assistant answered: “{_cut(came, most)}”"
+        yield f"- to what was asked last the assistant answered: “{gist(came, rows[-1][3], most)}”"
 
 
 def _outline(text: str) -> str:
     """A message in a line; of one that is long and has headings or items with a name, what stands there."""
-    whole = _line(_prose(text))
-    points = [_line(found[1] or found[2]) for found in _POINT.finditer(FENCED.sub("\n", text))]
+    whole = one_line(prose(text))
+    points = [one_line(found[1] or found[2]) for found in _POINT.finditer(FENCED.sub("\n", without_edits(text)))]
     if len(whole) <= MOST_EXCHANGE or len(points) < LEAST_POINTS:
         return whole
-    return f"{_cut(whole, LATER_REQUEST)} Its points: {'; '.join(point.strip('*: ') for point in points)}"
-
-
-def _cut(text: str, most: int) -> str:
-    """The beginning of a text in whole sentences, or where the first is too long in whole words."""
-    if len(text) <= most:
-        return text
-    ends = [found.start() for found in ENDS.finditer(text, 0, most)]
-    at = ends[-1] if ends and ends[-1] > most // 2 else text.rfind(" ", 0, most)
-    return f"{text[: at if at > 0 else most]} …"
+    return f"{beginning(whole, LATER_REQUEST)} Its points: {'; '.join(point.strip('*: ') for point in points)}"
 
 
 def _state(session: Session, most: int) -> Iterator[str]:
     """What was committed, and the last words of the assistant, of which `most` characters."""
     made = [row for _, row in session.events if isinstance(row, Commit) and row.succeeded is not False and row.subject]
     if len(made) > MAX_COMMITS:
-        yield f"- {len(made)} commits, the first “{_line(made[0].subject)}”; the last {MAX_COMMITS}:"
+        yield f"- {len(made)} commits, the first “{one_line(made[0].subject)}”; the last {MAX_COMMITS}:"
     for row in made[-MAX_COMMITS:]:
         told = "committed" if row.succeeded else "a commit was tried, its result is not recorded"
-        yield f"- {told}: {_line(row.subject)}{f' ({row.hash[:8]})' if row.hash else ''}"
+        yield f"- {told}: {one_line(row.subject)}{f' ({row.hash[:8]})' if row.hash else ''}"
     if _is_typed_alone(session):
         yield "- only what the user typed is recorded, maybe of several sessions; no answers, nothing that was done"
         return
@@ -352,7 +311,7 @@ def _state(session: Session, most: int) -> Iterator[str]:
         yield f"- {session.end.commit} was pushed"
     number, text = _last_words(session)
     if number >= 0:
-        said = _quoted(text, most)
+        said = quoted(without_ticked(text), most)
         told = "the session ends with the words" if ends_with_words(session) else "last words"
         yield f"- {told} of the assistant (turn {number + 1}){':' if said else ', edits alone'}"
         yield from said
@@ -393,7 +352,7 @@ def _files(session: Session, folder: str) -> Iterator[str]:
 def _said(found: Iterable[Found], most: int) -> list[str]:
     rows = sorted(found, key=lambda one: -one.score)[:most]
     texts = [" — ".join(filter(None, (row.fields.get("statement", ""), row.fields.get("detail", "")))) for row in rows]
-    return [f"- {_line(text)}" for text in dict.fromkeys(texts) if text]
+    return [f"- {one_line(text)}" for text in dict.fromkeys(texts) if text]
 
 
 def _open(session: Session) -> list[str]:
@@ -404,16 +363,16 @@ def _open(session: Session) -> list[str]:
     last = session.closings[-1].turn.text.strip() if session.closings else ""
     if end.asks and last:
         question = ENDS.split(last)[-1]
-        rows.append(f"- the assistant asked, and nobody answered: “{_cut(_line(question), LATER_REQUEST)}”")
+        rows.append(f"- the assistant asked, and nobody answered: “{beginning(one_line(question), LATER_REQUEST)}”")
     rows += [f"- {steps}" for steps in [steps_not_done(session)] if steps]
     if (at := plan_not_begun(session)) >= 0:
         rows.append(f"- the plan of turn {at + 1} was approved, and nothing was written or run behind it")
     rows += [
-        f"- an edit of `{path}` failed (turn {at + 1}) and was not made later: {_cut(why, SHORTEST)}"
+        f"- an edit of `{path}` failed (turn {at + 1}) and was not made later: {beginning(why, SHORTEST)}"
         for at, path, why in edits_not_made(session)
     ]
     rows += [f"- `{line}` failed when it ran last (turn {at + 1})" for at, line in _failing(session)]
-    rows += [f"- {_line(item)}" for item in _UNTICKED.findall(last)[:MAX_OPEN]]
+    rows += [f"- {one_line(item)}" for item in _UNTICKED.findall(last)[:MAX_OPEN]]
     rows += _to_do(session)
     if end.files:
         shown = ", ".join(f"`{name}`" for name in end.files[:MAX_OPEN])
@@ -445,9 +404,9 @@ def _ended(session: Session) -> list[str]:
         return [f"- the session {why}"] if (why := breaks_off(session)) else []
     turns = session.conversation.turns[asked[-1][0] + 1 :]
     errors = [line for turn in turns if turn.role in ("tool", "system") and (line := error_line(turn.text))]
-    words = _cut(_line(asked[-1][1].partition(" (asked: “")[0]), LATER_REQUEST)
+    words = beginning(one_line(asked[-1][1].partition(" (asked: “")[0]), LATER_REQUEST)
     told = "the request was not answered" if len(asked) == 1 else f"the last request was not answered: “{words}”"
-    told += f"; what came was: {_cut(errors[-1], LATER_REQUEST)}" if errors else ""
+    told += f"; what came was: {beginning(errors[-1], LATER_REQUEST)}" if errors else ""
     return [] if _APPROVES.fullmatch(words) else [f"- {told}"]
 
 
@@ -463,12 +422,12 @@ def _to_do(session: Session) -> list[str]:
     """What the closing messages of the newest requests, but for the last one, which is told, leave to be done."""
     rows = []
     for row in session.closings[-3:]:
-        leaves = _BLOCKS if row is session.closings[-1] else words.LEFT
-        for text in ENDS.split(_prose(row.turn.text)):
+        leaves = _BLOCKS if row is session.closings[-1] else _TO_DO
+        for text in ENDS.split(prose(row.turn.text)):
             if not leaves.search(text) or _NARRATES.search(text) or text.endswith((":", "?")):
                 continue
             if SHORT_OPEN <= len(text) <= (WITH_COMMANDS if text.endswith("`") else LATER_REQUEST):
-                rows.append(f"- said in turn {row.number + 1}: {_line(text.lstrip('-* '))}")
+                rows.append(f"- said in turn {row.number + 1}: {one_line(text.lstrip('-* '))}")
     return rows[-MAX_OPEN // 2 :]
 
 
@@ -480,7 +439,7 @@ def _refused(session: Session) -> Iterator[str]:
         if not isinstance(row, Call) or not row.refused or (isinstance(row, Edit) and made.get(row.path, -1) > at):
             continue
         kind = "an edit" if isinstance(row, Edit) else "to show" if isinstance(row, FileRead) else ""
-        what = getattr(row, "path", "") or _cut(_line(call_words(row)), SHORTEST)
+        what = getattr(row, "path", "") or beginning(one_line(call_words(row)), SHORTEST)
         named, turns = rows.setdefault(kind, ([], []))
         named += [f"`{what or row.tool}`"] * (not kind or what != "")
         turns.append(at + 1)
@@ -524,13 +483,19 @@ def _failed(session: Session) -> Iterator[str]:
         if not (why or (row.failed and check)) or (check and _TEST_FAILED.search(row.output)):
             continue
         if not any(line in more and later > at and not one.failed for later, more, one in runs):
-            yield f"- `{line}` (turn {at + 1}) failed: {_line(why or 'its status says so')[:LATER_REQUEST]}"
+            yield f"- `{line}` (turn {at + 1}) failed: {one_line(why or _last_sentence(row))[:LATER_REQUEST]}"
 
 
 def _error(row: Command) -> str:
     """The line that says how a command failed, "" for one that did not as far as is told."""
     found = _TEST_FAILED.search(row.output)
-    return failure(row) or (found[0].strip() if found else "its status says so" if row.failed else "")
+    return failure(row) or (found[0].strip() if found else _last_sentence(row) if row.failed else "")
+
+
+def _last_sentence(row: Command) -> str:
+    """The last line of words in the output of a command that failed without naming an error."""
+    lines = (line.strip() for line in reversed(row.output.split("\n")))
+    return next((line for line in lines if _WORDS_IN_A_ROW.search(line)), "its status says so")
 
 
 def _is_run(line: str, names: re.Pattern[str] | None = None) -> bool:
@@ -552,14 +517,15 @@ def _verify(session: Session) -> Iterator[str]:
             or any(line in more for _, more, one in runs if one is not row and not one.failed)
         ):
             continue  # the run itself failed, as `Tried` tells, or went well as a part of another
-        ended = "passed" if row.failed is False and not re.search(r"[|;]", row.words) else "no error shown"
-        ended = f"failed: {_line(why)[:LATER_REQUEST]}" if why else ended if row.answered else "no result recorded"
+        passed = _TEST_PASSED.search(row.output) or (row.failed is False and not re.search(r"[|;]", row.words))
+        ended = "passed" if passed else "no error shown"
+        ended = f"failed: {one_line(why)[:LATER_REQUEST]}" if why else ended if row.answered else "no result recorded"
         yield f"- `{line}` (turn {at + 1}: {ended}{'; files were written since' if at < changed else ''})"
     linted = [(at, row) for at, row in session.calls if isinstance(row, OtherCall) and _LINTS.search(row.tool)][-1:]
     for at, call in linted:
         yield f"- `{call.tool}` (turn {at + 1}: {error_line(call.output)[:LATER_REQUEST] or 'no error shown'})"
     said = [
-        f"- the assistant said (turn {row.number + 1}): “{_line(text.lstrip('-* '))}”"
+        f"- the assistant said (turn {row.number + 1}): “{one_line(text.lstrip('-* '))}”"
         for row in session.closings[-3 if not runs else -1 :]
         for text in ENDS.split(row.turn.text)
         if (seen := _CHECKED.search(text))

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from core.rules import words
 from core.rules.prose import begun
 
+SHORT, LONG = 30, 300
+SHORT_UNBROKEN = 12
+"""A sentence of Chinese, Japanese or Korean says in so many characters what takes `SHORT` in others."""
 FIRST_WORDS = 12
+CODE = re.compile(r"`[^`\n]*`")
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,11 @@ def found(
     return Found(category, fields | ({"kind": kind} if kind else {}), score, turn)
 
 
+def fits(text: str, most: int = LONG) -> bool:
+    """Whether a sentence is long enough to say something and short enough for a line."""
+    return (SHORT if is_latin(text) else SHORT_UNBROKEN) <= len(text) <= most
+
+
 def is_latin(text: str) -> bool:
     """Whether a text is of Latin letters: nothing of a script without blanks in it, and few characters of two bytes."""
     return not any("\u3000" <= char <= "\uffef" for char in text) and len(text.encode("utf-8", "replace")) <= 1.5 * len(
@@ -48,10 +57,17 @@ def named(text: str) -> bool:
     return words.ANCHOR.search(text) is not None or (not is_latin(text) and _LATIN.search(text) is not None)
 
 
-# What a line alone does not tell: a label of a list, a word that points at what stood before.
+# What a line alone does not tell: a label of a list, a page without its name, a word that points at what stood before.
 _LABELS = re.compile(
-    r"\b(?i:case|chunk|variant|obs|observation|finding|item|point) (?:#?\d{1,2}|[A-Z])\b(?![.-]?\w)|"
+    r"\b(?i:case|chunk|variant|obs|observation|finding|item|point|cas|caso) (?:#?\d{1,2}|[A-Z])\b(?![.-]?\w)|"
     r"(?:选项|方案|オプション|옵션) ?[A-Z\d]\b"
+)
+_POINTS_BACK = re.compile(
+    r"^the (?:doc|document|list|plan|spec|ticket|page)(?:'s|’s|\b(?! (?:of|for|in|that|at|with|named)\b| [`“\"]))|"
+    r"^(?:quest[oaie]|ciò|dies(?:e[rsmn]?)?|cela|ceci|ça|c'est|est[oea]s?|eso|ist?so)\b"
+    r"(?! (?:proje|progett|proyect|repo))|"
+    r"^(?:这|那|此|该|これ|それ|この|その|이것|그것)(?!个?(?:项目|仓库)|プロジェクト|リポジトリ)",
+    re.IGNORECASE,
 )
 _THIS_ALONE = re.compile(
     r"\b(?:this|these|those)\b(?=\W*$|\s*[,;:]|\s+(?:in|into|on|up|out|off|to|at|by|with|for|as|and|or|but|so|now|is|"
@@ -64,9 +80,9 @@ def lost(text: str) -> bool:
     """Whether a line is about something that only the words around it named."""
     pointed = _THIS_ALONE.search(text)
     before = text[: pointed.start()] if pointed else ""
-    if _LABELS.search(text):
+    if pointed and not words.ANCHOR.search(before) and len(before.split()) < FIRST_WORDS:
         return True
-    return pointed is not None and not words.ANCHOR.search(before) and len(before.split()) < FIRST_WORDS
+    return bool(_LABELS.search(text) or _POINTS_BACK.match(text))
 
 
 def whole_quotes(text: str) -> bool:
@@ -78,6 +94,16 @@ def whole_quotes(text: str) -> bool:
         and "**" not in text
         and all(text.count(a) == text.count(b) for a, b in pairs)
     )
+
+
+def shortened(text: str, most: int = LONG) -> str:
+    """As many whole sentences of a text from its beginning as `most` characters hold, "" where its first one does not
+    fit: a line that breaks off says something else than what was said."""
+    if len(text) <= most:
+        return text
+    ends = [stop.end() for stop in re.finditer(r"[.!?](?=[\s)])|[。！？]", text[:most])]
+    said = text[: ends[-1]].strip() if ends else ""
+    return said if whole_quotes(said) else ""
 
 
 _TELLING = re.compile(r"[A-Za-z][\w-]{3,}|[぀-ヿ一-鿿가-힣]{2}")

@@ -19,8 +19,9 @@ from core.conversations.events import (
     Question,
 )
 from core.conversations.ran import End, read_end
+from core.rules import words
 from core.rules.prose import Row, by_person, clean, read_prose
-from core.rules.typed import typed
+from core.rules.typed import own_words, typed
 
 _WRITES = re.compile(
     r"\bapply_patch\b|\bsed\s+(?:-\w+\s+)*-i|\bcat\s*>{1,2}\s|<<.{0,60}>\s*\S|\btee\s|\bgit (?:mv|rm|apply|revert)\b"
@@ -73,6 +74,11 @@ class Session:
         return tuple((at, row) for at, row in self.events if isinstance(row, Call))
 
     @cached_property
+    def paired(self) -> bool:
+        """Whether the file tells which calls were answered, so that what is missing means something."""
+        return any(row.answered for _, row in self.calls)
+
+    @cached_property
     def edits(self) -> tuple[tuple[int, Edit], ...]:
         """The edits that were made, of files that are told, with their turns."""
         rows = ((at, row) for at, row in self.events if isinstance(row, Edit))
@@ -104,12 +110,26 @@ class Session:
         return f" on branch {branch}" if branch not in MAIN else ""
 
     @cached_property
+    def subject(self) -> str:
+        """What it was about, in few words: its title or what the user asked for first, "" where neither says it."""
+        turns = self.conversation.turns
+        first = next((turn.text for turn in turns if by_person(turn) and own_words(turn.text)), "")
+        title = self.conversation.title or words.first_sentence(first, 120) or " ".join(first.split())[:100]
+        cut = title.endswith(("…", "..."))
+        title = clean(_STAMP.sub("", re.sub(r"https?://\S+", "", title))).strip(" -–—:(…")
+        title = f"{title.rsplit(' ', 1)[0]} …" if len(title) in (79, 80) or cut else title  # cut in a word
+        vague = title.isascii() and len(title.split()) < LEAST_SUBJECT and not words.ANCHOR.search(title)
+        return "" if vague or words.NOT_MEANT.search(title) else title
+
+    @cached_property
     def exchanges(self) -> tuple[Exchange, ...]:
         """The user's own words in their order, without pasted text and what a template says in their role."""
         return tuple(_exchanges(self))
 
 
 MAIN = ("main", "master", "develop", "HEAD", "detached", "trunk", "")
+LEAST_SUBJECT = 4
+_STAMP = re.compile(r"\s*\(\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}[^)]*\)\s*$")
 _BOLD_LINE = re.compile(r"^\*\*([^*\n]{2,60})\*\*[:：]?$")
 
 

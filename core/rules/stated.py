@@ -37,11 +37,7 @@ _SPEAKER = re.compile(
     r"\b(?:I|I'(?:m|d|ll|ve)|you|your|let'?s|let me|please)\b|^(?:look|see|check|this|that|it)\b", re.IGNORECASE
 )
 """Who tells how things are names neither themselves nor whom they speak to."""
-_SETTLES = re.compile(
-    r"\b(?:must|should|shall|only|instead of|we(?:['’]ve| have)? (?:decided|agreed|chose|use|keep|go with))\b",
-    re.IGNORECASE,
-)
-"""How a thing is to be, or what was settled."""
+_IN_CAPITALS = re.compile(r"\b(?:ONLY|NEVER|ALWAYS|MUST)\b")
 _YOU = re.compile(r"\byou(?:r|'re)?\b", re.IGNORECASE)
 MOST_YOU = 5
 """A message that says "you" so often is a prompt for any assistant."""
@@ -75,12 +71,12 @@ def _stated(row: Exchange, units: Sequence[Unit]) -> Iterator[Found]:
         whole = _trimmed(unit.text)
         text = _FILLER.sub("", whole)
         remembered = _REMEMBER.match(text)
-        told = tells and (named(text) or words.STRONG.search(text) or _SETTLES.search(text))
-        corrects = CORRECTION.match(whole) and not (TROUBLE.search(whole) or _REVERSES.match(text)) and named(text)
+        told = tells and (named(text) or words.RULE.search(text))
+        corrects = CORRECTION.match(whole) and words.RULE.search(text) and named(text)
         if not (remembered or _is_rule(text) or corrects or told) or not _stands(text):
             continue
         said = begun(_REMEMBER.sub("", text))
-        decided = words.STRONG.search(said) or _SETTLES.search(said) or not (remembered or tells)
+        decided = words.RULE.search(said) or not (remembered or tells)
         yield found("decisions" if decided else "facts", said, row.number, quote=unit.quote, score=90)
 
 
@@ -90,7 +86,7 @@ def _only_tells(row: Exchange, units: Sequence[Unit]) -> bool:
     replies = [turn.text for _, turn in row.replies]
     if not replies or len("".join(replies)) > LONGEST_REPLY or row.events or "?" in row.text:
         return False
-    gates = (words.ORDER.match, _OF_MOMENT.search, APPROVES.match, CORRECTION.match, _SPEAKER.search)
+    gates = (words.ORDER.match, words.MOMENT.search, APPROVES.match, CORRECTION.match, _SPEAKER.search)
     return bool(units) and not any(gate(_FILLER.sub("", unit.text)) for unit in units for gate in gates)
 
 
@@ -98,7 +94,7 @@ def _is_rule(text: str) -> bool:
     """Whether a text says how things have to be for good: never, always."""
     if not is_latin(text) or not words.ENGLISH.search(text):
         return words.STRONG.search(text) is not None and TROUBLE.search(text) is None
-    return words.STRONG.search(text) is not None
+    return words.STRONG.search(text) is not None or _IN_CAPITALS.search(text) is not None
 
 
 def _trimmed(text: str) -> str:
@@ -112,7 +108,7 @@ def _trimmed(text: str) -> str:
 
 
 def _stands(text: str) -> bool:
-    if text.endswith(("?", "？", ":", "：", "...")) or looks_like_code(text) or has_placeholder(text) or lost(text):
+    if text.endswith(("?", "？", ":", "：")) or looks_like_code(text) or has_placeholder(text) or lost(text):
         return False
     if any(gate.search(text) for gate in (words.BOILERPLATE, _OF_MOMENT, words.LINE_NUMBERS)):
         return False

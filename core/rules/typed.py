@@ -15,16 +15,18 @@ LONGEST_PART = 300
 LEAST_OUTPUT = 2
 LEAST_REPEATED = 60
 """A paragraph of so many characters that an assistant said before was copied from there."""
-_OUTPUT = re.compile(
+_LINE_OF_OUTPUT = (
     r"^[ \t]*(?:[$%*|+✓✗×❯]\s|at \S+[ (]|File \"|Traceback|\[[\w: .-]+\]|\d{2,4}[-:/]\d\d|"
     r"(?:WARN(?:ING)?|ERR(?:OR)?|INFO|DEBUG|FATAL|npm|npx|pip|git|fatal|error|warning|note)\b[:! ]|"
     r"(?:added|found|up to date|press|running|compiled|audited)\b.*\d|"
     r"\d+ \w+ (?:are|were|found|audited|failed|passed)\b|"
-    r"[\w./\\-]+:\d+|\w+(?:Error|Exception|Warning)\b|PS [A-Z]:|[\w.-]+@[\w.-]+[: ]\S* ?[%$#])",
-    re.MULTILINE,
+    r"[\w./\\-]+:\d+|\w+(?:Error|Exception|Warning)\b|PS [A-Z]:|[\w.-]+@[\w.-]+[: ]\S* ?[%$#]).*$"
 )
-"""How a line begins that a terminal printed."""
-_PROMPT = re.compile(r"[\w.-]+@[\w.-]+[: ]\S* ?[%$#] ")
+_OUTPUT = re.compile(_LINE_OF_OUTPUT, re.MULTILINE)
+_BETWEEN = re.compile(rf"{_LINE_OF_OUTPUT}(?s:.*){_LINE_OF_OUTPUT}", re.MULTILINE)
+"""What stands between the first and the last line that a terminal printed."""
+_AT_PROMPT = re.compile(r"^[\w.-]+@[\w.-]+[: ]\S* ?[%$#] .*(?:\n.*\S.*)*", re.MULTILINE)
+"""A command at the prompt of a shell with what it printed, up to an empty line."""
 _DOCUMENT = re.compile(r"^\s{0,3}(?:#{1,4}\s|\||\d+\.\s+\*\*)", re.MULTILINE)
 _HANDED_ON = re.compile(
     r"^.{0,200}\b(?:(?:note|issue|error|message|log|output|text|comments?|review|feedback|ticket|email|spec|reply|"
@@ -50,10 +52,13 @@ def typed(text: str, shown: str = "") -> str:
     handed = _HANDED_ON.match(text)
     if handed and len(handed["rest"].strip()) >= LEAST_REPEATED:
         text = text[: handed.start("rest")]
-    if shown or _OUTPUT.search(text):
-        told = (part.strip() for part in re.split(r"\n\s*\n", text))
-        text = "\n\n".join(part for part in told if not _pasted(part, shown))
-    if own_words(text):
+    if shown:
+        parts = re.split(r"(\n\s*\n)", text)
+        text = "".join(part for part in parts if len(part) < LEAST_REPEATED or part.strip(' \n>"“”') not in shown)
+    text = _AT_PROMPT.sub("", text)
+    if len(_OUTPUT.findall(text)) >= LEAST_OUTPUT:  # what somebody wrote stands before or behind it
+        text = "\n\n".join(part.strip() for part in _BETWEEN.split(text, maxsplit=1) if part.strip())
+    if own_words(text) or is_long(text):
         return text.strip()
     if len(text) > LONGEST_PASTED or text.startswith(_NOT_SAID) or words.BOILERPLATE.search(text):
         return ""
@@ -64,18 +69,19 @@ def typed(text: str, shown: str = "") -> str:
     return "\n\n".join(ends) if len(parts) > 1 else ""
 
 
-def _pasted(part: str, shown: str) -> bool:
-    """Whether a paragraph is a terminal's, or was copied from what the assistant said."""
-    copied = len(part) >= LEAST_REPEATED and part.strip(' \n>"“”') in shown
-    return copied or _PROMPT.match(part) is not None or len(_OUTPUT.findall(part)) >= LEAST_OUTPUT
-
-
 def own_words(text: str) -> bool:
-    """Whether a message reads as typed by a user: not too long, a short one of few lines, and no program, page, log or
-    template."""
-    if not text or len(text) > LONGEST_TYPED or text.startswith(_NOT_SAID) or _foreign(text):
+    """Whether a message reads as typed by a user: short, no page, no template, no order of a program."""
+    if not text or len(text) > LONGEST_MESSAGE or text.count("\n") > MAX_MESSAGE_LINES or text.startswith(_NOT_SAID):
         return False
-    return len(text) > LONGEST_MESSAGE or text.count("\n") <= MAX_MESSAGE_LINES
+    return not _foreign(text)
+
+
+def is_long(text: str) -> bool:
+    """Whether a message is longer than what people mostly type and yet reads as their own: sentences, and no program,
+    page, log or template."""
+    if not LONGEST_MESSAGE < len(text) <= LONGEST_TYPED or text.startswith(_NOT_SAID):
+        return False
+    return not _foreign(text)
 
 
 def has_placeholder(text: str) -> bool:

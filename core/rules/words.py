@@ -80,37 +80,83 @@ NO_ANSWER = re.compile(
 GENERIC_TITLE = re.compile(
     r"(?:plan|implementation(?: plan)?|overview|summary|context|todo|steps|fix|changes)", re.IGNORECASE
 )
+_NUMBER = r"(?:\d+\.?\s*)?"
+CONTEXT = one_of({
+    "any": (_NUMBER + "(?:" + "|".join((
+        "context", "problem", "background", "why", "motivation", "root cause", "issue", "reason", "kontext", "contexte",
+        "contexto", "背景", "问题", "原因", "課題", "배경",
+    )) + ")",),
+}, begins=True)  # fmt: skip
+_END = re.compile(r"(?<=[.!?])(?:\s+|$)|(?<=[。！？])")
+
+
+def first_sentence(text: str, most: int = 260) -> str:
+    """The first sentence of a paragraph, without list marks and emphasis; "" where none of a fitting length stands."""
+    for row in text.split("\n"):
+        line = re.sub(r"^\s*(?:[-*+•]|\d+[.)])\s+", "", row).strip()
+        line = re.sub(r"(\*{1,3}|__)(.+?)\1", r"\2", line)
+        if not line or line.startswith(("```", "|", "#", "<", ">")):
+            if line.startswith("```"):
+                return ""
+            continue
+        found = _END.split(line)[0].strip()
+        return found if 20 <= len(found) <= most and not found.endswith(":") else ""
+    return ""
+
+
 # --- what a closing message says ---
 
 LEFT_HEADING = one_of({
     "en": (
         r"what(?:'s| is)? (?:left|next|remaining|not done)", r"remaining(?: \w+)?", r"still (?:open|to do|needed)",
-        r"to ?do", "deferred", r"known (?:issues|limitations|gaps)", "limitations", r"pending(?: \w+)?", "gaps",
+        r"to ?do", "out of scope", "deferred",
         r"(?!no )(?:\w+ ){0,2}(?:outstanding|unresolved|block(?:ed|ers?)|follow[- ]?ups?)(?: \w+)?",
-        r"not (?:yet )?(?:done|tested|verified|run|committed|pushed|fixed|implemented)", r"manual steps?",
-        r"open (?:items|points|issues|tasks)", r"before (?:merging|release|deploy\w*)", "after merging", r"caveats?",
+        r"(?:what .{0,20})?not\b(?! (?:an?|affected|needed|necessary|required|relevant|applicable|recommended|to|"
+        r"block\w*|changed|modified|touched)\b).*",
+        r"known (?:issues|limitations|gaps)", "limitations", r"open (?:items|points|issues|tasks)",
+        r"pending(?: \w+)?", "gaps", r"verification gaps?", r"manual steps?",
+        r"left (?:to do|open)",
+        r"before (?:merging|release|deploy\w*)", "after merging", r"caveats?", r"(?:worth )?not(?:e|ing) for later",
     ),
-    "de": ("offen(?:e punkte)?", "noch (?:zu tun|offen)"), "fr": ("(?:reste )?à faire",),
-    "es": ("pendientes?", "por hacer"), "ru": ("осталось", "не сделано"), "pt": ("pendentes?",),
-    "zh": ("待办", "未完成", "剩余", "后续"), "ja": ("残り", "未対応"), "ko": ("남은 작업", "미완료"),
+    "de": (r"offen(?:e punkte)?", "noch zu tun", "noch offen"),
+    "fr": ("reste à faire", "à faire"),
+    "es": (r"pendientes?", "por hacer"),
+    "zh": ("待办", "未完成", "剩余", "遗留", "后续"),
+    "ja": ("残り", "未対応", "残作業"),
+    "ko": ("남은 작업", "미완료"),
+    "ru": ("осталось", "не сделано", "оставшиеся", "что осталось"),
+    "pt": ("pendente[s]?", "falta fazer"),
 }, begins=True)  # fmt: skip
 _WORK = r"(?:push|commit|merg|test|deploy|verif|implement|updat|fix|migrat|releas|wir|reproduc)\w*"
-LEFT = one_of({
+_UNDONE_IN = {
+    "de": ("noch nicht", "noch offen", r"steht noch aus", "muss noch", "fehlt noch", r"noch zu \w+"),
+    "fr": ("pas encore", "reste à", "il faudra encore"),
+    "es": ("todavía no", "aún no", r"faltan? por", r"quedan? por"),
+    "ru": ("ещё не", "еще не", "осталось", "остаётся", "остается", r"не (?:проверен|запущен|сделан)\w*"),
+    "pt": ("ainda não", "falta", "resta"),
+    "zh": ("尚未", "还没", "剩余的", "待确认", "有待", "还需", "仍需", "未提交", "未推送", "未测试", "待处理"),
+    "ja": ("まだ", "未実装", "未対応", "要確認", "残って"),
+    "ko": ("아직", "남아 있"),
     "en": (
         rf"not (?:yet )?(?:been )?(?:{_WORK}|run)",
         rf"(?:ha(?:s|ve|d)|did|was|were)(?:n't| not) (?:yet |been )*(?:{_WORK}|run)",
-        rf"(?:could not|couldn't|unable to|can(?:no|')t) (?:be )?(?:{_WORK}|run)",
         r"still (?:needs?|ha(?:s|ve) to|missing|fails?|broken|open|pending|to be|requires?)",
-        r"remains? (?:to be|open|unfixed|unresolved|undone)", r"left (?:open|for later|out|as is)",
+        r"remains? (?:to be|open|unfixed|unresolved|undone)", r"left (?:open|for later)",
         r"for a (?:later|separate|follow[- ]?up) \w+", r"(?:is|are|was|were) deferred", r"blocked (?:by|on)",
-        r"worth (?:watching|fixing|revisiting)", r"once .{2,60} (?:is|are) merged", "after merging",
-        r"(?:will|still) needs? to be", r"you(?:'ll| will)? (?:still )?(?:need|have) to", "the next step is",
-        r"remaining (?:\w+ )?(?:issue|problem|work|task|step|gap)s?", "untested", r"on (?:other|the other) machines?",
+        rf"(?:could not|couldn't|unable to|can(?:no|')t) (?:be )?(?:{_WORK}|run)",
     ),
-    "de": (r"noch (?:nicht|offen|zu \w+)", "muss noch", "fehlt noch"), "fr": ("pas encore", "reste à"),
-    "es": ("todavía no", "aún no", r"(?:falta|queda)n? por"), "ru": ("ещё не", "еще не", "осталось"),
-    "pt": ("ainda não",), "zh": ("尚未", "还没", "还需", "仍需", "未提交", "未推送", "未测试", "待处理"),
-    "ja": ("まだ", "未実装", "未対応"), "ko": ("아직", "남아 있"),
+}  # fmt: skip
+# Beside it what is advice, or what somebody chose to leave as it is.
+LEFT = one_of({
+    **_UNDONE_IN,
+    "en": (
+        *_UNDONE_IN["en"],
+        r"needs? a follow[- ]?up", r"left (?:out|as is)",
+        r"out(?:side)? (?:of )?(?:the )?scope", r"worth (?:watching|fixing|revisiting)",
+        r"once .{3,60} (?:is|are) merged", "after merging", "will need to be", r"you(?:'ll| will) (?:still )?need to",
+        "you still need to", "make sure to", "remember to", "don't forget", "the next step is",
+        r"manual(?:ly)? (?:step|run|set|add)\w*",
+    ),
 })  # fmt: skip
 LINE_NUMBERS = re.compile(
     r"(?:(?<=\.[a-z])|(?<=\.[a-z]{2})|(?<=\.[a-z]{3})|(?<=\.[a-z]{4})):\d+(?:-\d+)?(?:, ?:?\d+(?:-\d+)?)*(?![\d/])|"
@@ -122,6 +168,19 @@ ORDER = re.compile(
     r"wire|backfill|delete|check|install|upgrade|bump|address|resolve|confirm|register|investigate)\b",
     re.IGNORECASE,
 )
+OFFER = one_of({
+    "en": (
+        "would you like", "want me to", "shall I", "should I", "let me know",
+        r"if you(?:'d)? (?:want|like|prefer|need)",
+        r"I can (?:also )?", "happy to", r"ready (?:to|for) the next", "feel free", "when you're ready",
+    ),
+    "de": ("soll ich", "wenn du möchtest", "falls du willst"),
+    "fr": ("si tu veux", "voulez-vous", "souhaitez-vous"),
+    "es": ("si quieres", "quieres que"),
+    "zh": ("需要我", "要不要", "请确认", "我会", "我可以", "如果你(?:愿意|需要|想)", "如需", "是否需要"),
+    "ja": ("しましょうか", "必要であれば"),
+    "ko": ("원하시면", "할까요"),
+})  # fmt: skip
 ANCHOR = re.compile(
     r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\b[A-Z]{2,}[-_]?\d*\b|\w/\w|"
     r"\b\w+\.\w{1,5}\b|--\w|#\d+|\bv?\d+\.\d+"
@@ -129,6 +188,51 @@ ANCHOR = re.compile(
 
 # --- what the user says ---
 
+RULE = one_of({
+    "en": (
+        r"(?<!it )(?<!they )(?<!this )(?<!that )(?<!which )(?:never|always)", r"prefers?", "instead of", "rather than",
+        r"(?:^|[,;:] |(?:please|and|but|also|we|I|you|it|should|must) )(?:do(?:n'?t| not)|not)"
+        r"(?! (?:worry|know|see|think|need to|understand|have to|get|sure|work\w*|yet|remember|care)\b)",
+        "from now on", r"(?:must|shall|should)(?:n't| not)?(?! (?:i|we|you)\b)", r"(?:has|have|needs?) to be",
+        r"(?:is|are) (?:supposed|meant) to", r"only(?! (?:problem|issue|thing|one|difference)\b)", "without",
+        "no longer", "by default", "defaults? to", "at (?:least|most)", "unless", "every time",
+        r"no (?:more|external|new)", r"(?:is|are) (?:not (?:needed|necessary|required)|no need|unnecessary)",
+        r"not (?:the|a|an|by|in|as|to|for|via)", "stick (?:to|with)",
+        "let'?s (?:use|go with|keep|call|not|drop|allow|stick|only|always)",
+        r"(?:it(?:'s| is|'d be) |would be )?better (?:to|that|if)",
+        r"we(?:'ll| will)? (?:use|go with|keep|call)", r"use \S+(?: \S+){0,6} (?:for|everywhere|and not|, not)",
+        r"(?:we|i)(?:'d)? (?:(?:also|just|really|only) )*(?:want|need|prefer|expect) (?!you\b)(?:\S+ ){1,8}(?:to|"
+        r"not)\b",
+        r"(?:we|i) (?:really )?(?:don'?t|do not) (?:want|need|expect|use)",
+    ),
+    "de": (
+        r"soll(?:en|s?t|te(?:n|s?t)?)?", r"muss(?:t|te)?", r"müss(?:en|t|ten?)", "niemals", "nie",
+        r"immer(?! (?:noch|wieder|mehr))", "nur", "ohne", "statt", "stattdessen", "lieber", r"kein(?:e[nr]?)?",
+        r"(?:darf|dürfen)(?: \S+){0,6} (?:nicht|kein\w*)", "ab jetzt",
+    ),
+    "fr": (
+        "doi(?:t|vent)", "devrai(?:t|ent)", "il faut", "jamais", r"toujours(?! (?:avec|pas|la même|le même|une?|des))",
+        "uniquement", "seulement", "sans", "au lieu de", "plutôt", "désormais", r"ne .{2,30} pas",
+    ),
+    "es": (
+        "debe(?:n|rían?)?", "tienen? que", "nunca", r"(?<!de )siempre(?! (?:igual|lo mismo))", "solo", "sin",
+        "en (?:vez|lugar) de", "prefiero", "a partir de ahora",
+    ),
+    "zh": (
+        "不要", "不再", "必须", "优先", "而不是", "别用", "一律", "应该?当?", "应放", "以后(?!再)", "没有?必要",
+        "不需要", "无需",
+        "只", "统一", "默认", "不能", "改[为成]",
+    ),
+    "ja": ("しないで", "必ず", "ではなく", "使わない", "常に", "べき", "だけ", "してほしい"),
+    "ko": ("하지 (?:마|않)", "항상", "대신", "반드시", r"야 (?:합|한|해|됩|돼)", "만 "),
+    "ru": (
+        "только", r"единственн\w+", "никогда", "всегда", "вместо", r"долж(?:ен|на|но|ны)", "нельзя", "не надо",
+        "не нужно", "без", "по умолчанию",
+    ),
+    "pt": ("deve(?:m|ria)?", "nunca", "sempre", "apenas", "somente", "sem", "em vez de", "prefiro"),
+    "it": ("deve", "devono", "mai", "sempre", "solo", "senza", "invece di", "preferisco"),
+})  # fmt: skip
+"""Words with which somebody says how a thing is to be, whatever the work of the day is."""
 STRONG = one_of({
     "en": (
         r"(?<!it )(?<!they )(?<!this )(?<!that )(?<!which )(?:never|always)", "from now on", "in (?:the )?future",
@@ -144,7 +248,24 @@ STRONG = one_of({
     "pt": ("nunca",),
     "it": ("mai",),
 })  # fmt: skip
-"""Words with which somebody says how a thing has to be for good, whatever it is about."""
+"""A rule, whatever it is about."""
+# What is put off until another day.
+PUT_OFF = one_of({
+    "en": (
+        "later", "in (?:the )?future", "another (?:day|time|pr|branch|session)", "next time", "for another",
+        "separate (?:pr|pull request|branch|issue|ticket|commit|session)", r"follow[- ]?ups?", "out of scope",
+        "park (?:it|this)",
+        "pick (?:it|this|that) up", "some ?day", "not (?:now|today)", "to find out", "remains to be",
+    ),
+    "de": ("später", "ein andermal", "nächstes mal", "nicht jetzt", "zurückstellen"),
+    "fr": ("plus tard", "une autre fois", "prochaine fois", "pas maintenant"),
+    "es": ("más tarde", "más adelante", "otro día", "próxima vez", "aparte", "por ahora no"),
+    "zh": ("以后再", "稍后", "下次", "后续", "暂时不", "先不", "另开", "单独的"),
+    "ja": ("後で", "あとで", "次回", "今回は", "別の?PR", "別途"),
+    "ko": ("나중에", "다음에", "추후", "별도"),
+    "ru": ("потом", "позже", "в следующий раз"),
+    "pt": ("mais tarde", "depois", "outra hora"),
+})  # fmt: skip
 POINTING = re.compile(
     r"^(?:do|fix|use|remove|change|revert|undo|try|run|add|make|check|commit|push|keep|delete|go) "
     r"(?:it|this|that|them|both|these|those)\b|"
@@ -169,3 +290,24 @@ BOILERPLATE = re.compile(
     r"step by step)\b",
     re.IGNORECASE,
 )
+MOMENT = re.compile(
+    r"\b(?:right now|for now|for the moment|at the moment|yet|first|today|this time|just now|let me|I'?ll|I will|I am|"
+    r"I'm|can you|could you|would you|please (?:check|look|read|see|tell|explain|show))\b",
+    re.IGNORECASE,
+)
+# A title that says nothing of what was meant: an order to go on, a command, a greeting.
+NOT_MEANT = re.compile(
+    r"^(?:hi|hello|hey|continue|go on|ok(?:ay)?|yes|no|thanks|please|[/!<{]|new (?:chat|session|conversation)|"
+    r"untitled)\b|"
+    r"^[/!<{]|[~$>|]|➜|--\w|://|\.(?:py|md|ts|js|json)\b.*\.(?:py|md|ts|js|json)\b",
+    re.IGNORECASE,
+)
+
+
+def section(text: str, names: re.Pattern[str]) -> tuple[str, str]:
+    """The first heading of these names, without its marks, and what stands below it up to the next heading."""
+    parts = re.split(r"^#{1,4}\s+(.+?)\s*$", text, flags=re.MULTILINE)
+    for name, body in zip(parts[1::2], parts[2::2], strict=False):
+        if names.search(name):
+            return re.sub(r"[*_`]", "", name).strip(), body.strip()
+    return "", ""

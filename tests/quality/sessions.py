@@ -25,7 +25,10 @@ from rapidfuzz import fuzz
 
 from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
+from core.harvest.distil import project_of
+from core.rules.checks import add_borne_out, check_steps, checks_borne_out
 from core.rules.distil import distil_offline
+from core.rules.session import read_session
 from tests.corpus import CORPUS
 
 SAME = 62
@@ -142,9 +145,18 @@ def verdicts() -> dict[tuple[str, int], bool]:
 def scores() -> list[Score]:
     """One row a session, the rules' items against the readers'."""
     labels, judged = kept_sessions(), verdicts()
+    waiting: dict[str, list[dict[str, Any]]] = {}
     rows = []
     for file, conversation in sorted(coding_sessions(), key=lambda row: (row[1].started, row[0])):
         arrays = distil_offline(conversation)
+        project = project_of(conversation)
+        if project:
+            name = conversation.id or conversation.started
+            session = read_session(conversation)
+            steps, _ = check_steps(session)
+            known = waiting.get(project, [])
+            checks, waiting[project] = checks_borne_out(session.project, steps, known, name, conversation.started)
+            add_borne_out(arrays, {"playbooks": checks})
         items = tuple({**item, "category": name} for name, found in arrays.items() for item in found)
         kept = tuple(labels.get(file, {}).get("items", ()))
         found = tuple(

@@ -1,0 +1,75 @@
+"""What the last words of a session leave open: items below such a heading, and sentences that say so; and that a
+repository is asked once to commit what lies there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from core.conversations.events import Commit
+from core.rules import words
+from core.rules.sentence import Found, found, lost, named
+from core.rules.session import Session
+from core.rules.units import LEANS, Unit, cut
+from core.rules.worth import PAST, numberless, stands
+
+MAX_LEFT, LEAST_WORDS = 3, 4
+LATE, SHORT = 0.5, 5
+"""From this share of the last message on its end begins; all of a message of so few units is one."""
+_ADVICE = re.compile(
+    r"^(?:(?:note|tip|consider|optional\w*|maybe|you (?:can|may|might|could)|feel free|if you)\b|none\b|"
+    r"no \w+ (?:found|left)|(?:the|this) (?:fix|change)\w*|fixed)\b|"
+    r"\b(?:unchanged|untouched|left (?:alone|as[- ]is))\b",
+    re.IGNORECASE,
+)
+
+
+def find_left(session: Session) -> Iterator[Found]:
+    """What the last closing message says is not done, open or to be watched, nothing of it doubted by the user."""
+    closing = session.closings[-1] if session.closings else None
+    if closing is None or not closing.at_end:
+        return
+    units = list(cut(closing.turn.text, closing.number, "closing"))
+    left = [unit for unit in units if _is_left(unit) and (unit.share >= LATE or len(units) < SHORT)]
+    for unit in left[-MAX_LEFT:]:
+        yield found("tasks_open", numberless(unit.text), closing.number, quote=unit.quote, score=58)
+
+
+def _is_left(unit: Unit) -> bool:
+    """Whether a unit says by its words or its heading that something is left."""
+    text = unit.text
+    if not stands(text) or len(text.split()) < LEAST_WORDS or lost(text) or LEANS.match(text) or not named(text):
+        return False
+    if PAST.match(text) or _ADVICE.search(text):
+        return False
+    listed = unit.kind != "prose" and words.LEFT_HEADING.match(unit.heading) is not None
+    return listed or words.LEFT.search(text) is not None
+
+
+# --- commits ---
+
+_TO_COMMIT = re.compile(r"Commit (?:`|the conflicts of )")
+
+
+def to_commit(tasks: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """The tasks that ask to commit what a session changed."""
+    return [task for task in tasks if _TO_COMMIT.match(task["statement"])]
+
+
+def made_commit(session: Session) -> bool:
+    """Whether something was committed in a session."""
+    return any(isinstance(row, Commit) and row.succeeded for _, row in session.events)
+
+
+def commits_once(
+    session: Session, told: Sequence[dict[str, str]], waiting: Sequence[dict[str, Any]], name: str
+) -> tuple[Sequence[dict[str, str]], list[dict[str, Any]]]:
+    """Of what asks to commit, what an earlier session of the project asks for already, and what waits from now on:
+    until something is committed, a repository is asked once."""
+    asked = [row for row in waiting if row.get("commit")]
+    rows = [row for row in waiting if not row.get("commit") or not made_commit(session)]
+    again = told if any(row.get("session") != name for row in asked) and not made_commit(session) else ()
+    if told and not again and not any(row.get("session") == name for row in rows if row.get("commit")):
+        rows.append({"session": name, "words": [], "statement": "", "time": "", "commit": True})
+    return again, rows
