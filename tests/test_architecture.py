@@ -48,7 +48,7 @@ MAY_IMPORT = {
         "core.conversation_index": "core.base core.conversations core.sources core.search",
         "core.injection": "core.base core.knowledge core.context_files core.factindex",
         # One program for the hooks of other tools: it loads little, and may never wait for a database layer.
-        "core.give": "core.base core.search core.experience core.give",
+        "core.give": "core.base core.knowledge core.search core.experience core.give",
         "core.commands":
             "core.base core.conversations core.llm core.knowledge core.context_files core.memories "
             "core.memory_file core.factindex core.search core.agents core.library core.sources core.rules "

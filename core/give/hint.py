@@ -98,7 +98,15 @@ def output_of(said: Mapping[str, Any]) -> str:
             parts.append(value)
         elif isinstance(value, dict):
             parts += [str(value[name]) for name in ("stdout", "output", "stderr") if isinstance(value.get(name), str)]
-    return "\n".join(parts)
+    return "\n".join(parts).encode("utf-8", "replace").decode()
+
+
+def _is_no_text(wanted: str) -> bool:
+    """Whether no file and no command can be called so: the system and the indexes refuse it."""
+    try:
+        return b"\0" in wanted.encode()
+    except UnicodeEncodeError:
+        return True
 
 
 def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> str:
@@ -109,7 +117,7 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
         event, wanted = "compact", ""
     else:
         event, wanted = asked_by(said)
-    if not event or not session:
+    if not event or not session or (event != PROMPT and _is_no_text(wanted)):
         return ""
     if event == PROMPT:
         from core.give.at_prompt import telling
@@ -142,14 +150,20 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
     if event not in settings.hints or not rows or (event != FILE and not settings.search_conversations):
         return ""
     from core.base.marks import for_prompt
-    from core.give.still import gone, never_merged
+    from core.give.still import SECONDS, gone, lesson_taken_back, never_merged, taken_back
 
+    if event == PROMPT:
+        is_away = taken_back(paths)
+        rows = [row for row in rows if not is_away(row.text)]
+    elif event != FILE:  # whose notes stand in a file that was looked into
+        rows = [row for row in rows if not lesson_taken_back(paths, row.text, row.instead)]
+    until = time.monotonic() + SECONDS
     lines, kept, room = [_HEAD], [], BYTES - len(_HEAD) - 1
     for row in rows:
-        missing = gone(project, row.text)
+        missing = gone(project, row.text, until)
         line = f"- {for_prompt(row.text, secrets=False)}"
         line += f" (gone from git since: {', '.join(missing)})" * bool(missing)
-        line += f" (learned on {row.branch}, which was never merged)" * never_merged(project, row.branch)
+        line += f" (learned on {row.branch}, which was never merged)" * never_merged(project, row.branch, until)
         size = len(line.encode()) + 1
         if size <= room:
             lines.append(line)

@@ -1,14 +1,27 @@
-"""Still true? What a line names and git once tracked here and no longer has."""
+"""Still true? What the user has taken back, and what a line names that git once tracked here and no longer has."""
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import subprocess
+import time
+from collections.abc import Callable
+
+from core.base.command_line import command_key
+from core.base.paths import Paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from core.knowledge.removed import Removed
 
 MOST = 3
 """So many paths, and so many names, of one line are asked for."""
 SECONDS = 0.5
+LEAST = 30
+"""A sentence is known by a part of it from so many characters on."""
+_ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|; ")
 MAIN = ("main", "master", "trunk", "develop")
 _PATH = re.compile(r"(?<![\w/.:@-])(?:[\w@.-]+/)+[\w@-][\w@.-]*\.[A-Za-z]\w{0,7}\b")
 _SYMBOL = re.compile(r"`(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w{3,60})(?:\(\))?`")
@@ -21,16 +34,55 @@ _SAFE = (
 """Nothing that a repository names is run: no hook, no monitor, no signature check."""
 
 
-def gone(root: str, text: str) -> list[str]:
+def taken_back(paths: Paths) -> Callable[[str], bool]:
+    """Whether a sentence, or one that is in it, says what the user removed, what has expired or what waits in the
+    quarantine, or is a part of that or around it. Raises OSError where nobody can know."""
+    from core.base.entry import statement_key
+
+    removed, texts = _away(paths)
+    keys = [f" {key} " for key in {statement_key(text) for text in texts} | removed.expired]
+
+    def is_away(line: str) -> bool:
+        whole = (line.rpartition(" → ")[0] or line).removesuffix(" …")
+        for said in (whole, *_ENDS.split(whole)):
+            key = f" {statement_key(said)} "
+            near = [one for one in keys if key == one or min(len(key), len(one)) > LEAST]
+            if removed.is_purged(said) or any(key in one or one in key for one in near):
+                return True
+        return False
+
+    return is_away
+
+
+def lesson_taken_back(paths: Paths, line: str, instead: str) -> bool:
+    """Whether the commands of a hint, the first that it names and what it recommends, stand together in such a line:
+    it tells the same in other words. Raises OSError where nobody can know."""
+    named = {key for one in (*line.split("`")[1:2], instead) if (key := command_key(one))}
+    return bool(named) and any(named <= {command_key(one) for one in text.split("`")} for text in _away(paths)[1])
+
+
+def _away(paths: Paths) -> tuple[Removed, list[str]]:
+    from core.base import files
+    from core.base.markdown import parse_bullets
+    from core.knowledge.removed import FOREVER, read_hidden
+
+    removed = read_hidden(paths)
+    waits = parse_bullets(files.read_or_empty(paths.quarantine).decode("utf-8", "replace"))
+    return removed, [row.text for row in removed.rows if row.how != FOREVER] + [bullet.text for bullet in waits]
+
+
+def gone(root: str, text: str, until: float = math.inf) -> list[str]:
     """The paths in a text that the repository at `root` tracked once and has no more, and the names of functions and
-    classes that stood in its files once and stand in none now; [] where git cannot be asked."""
+    classes that stood in its files once and stand in none now; [] where git cannot be asked. `until` is when git must
+    have answered, in seconds of the monotonic clock."""
     if not root or not os.path.lexists(os.path.join(root, ".git")):
         return []
     named = dict.fromkeys(found[0] for found in _PATH.finditer(text) if "://" not in found[0])
     missing = [path for path in named if not os.path.lexists(os.path.join(root, path))][:MOST]
     symbols = dict.fromkeys(found[1] for found in _SYMBOL.finditer(text) if _IS_SYMBOL.search(found[0]))
-    paths = [path for path in missing if _was_tracked(root, path)]
-    return paths + [name for name in list(symbols)[:MOST] if _is_absent(root, name) and _stood(root, name)]
+    paths = [path for path in missing if _was_tracked(root, path, until)]
+    names = list(symbols)[:MOST]
+    return paths + [name for name in names if _is_absent(root, name, until) and _stood(root, name, until)]
 
 
 def stands(file: str, line: str) -> bool:
@@ -49,37 +101,38 @@ def stands(file: str, line: str) -> bool:
     return any(row.key == said and not row.struck for row in parse_bullets("".join(rows)))
 
 
-def never_merged(root: str, branch: str) -> bool:
-    """Whether a branch is there and holds what the main one does not; False where git cannot tell."""
+def never_merged(root: str, branch: str, until: float = math.inf) -> bool:
+    """Whether a branch is there and holds what the main one does not; False where git cannot tell, or not `until`
+    then."""
     if not branch or branch in MAIN or not os.path.lexists(os.path.join(root, ".git")):
         return False
     ref = f"refs/heads/{branch}"
     for main in (f"refs/heads/{name}" for name in MAIN):
-        if git(root, "rev-parse", "--verify", "--quiet", main) is not None:
-            there = git(root, "rev-parse", "--verify", "--quiet", ref)
-            return there is not None and bool(git(root, "rev-list", "-1", ref, f"^{main}"))
+        if git(root, "rev-parse", "--verify", "--quiet", main, until=until) is not None:
+            there = git(root, "rev-parse", "--verify", "--quiet", ref, until=until)
+            return there is not None and bool(git(root, "rev-list", "-1", ref, f"^{main}", until=until))
     return False
 
 
-def _was_tracked(root: str, path: str) -> bool:
-    return bool(git(root, "log", "-1", "--no-ext-diff", "--no-textconv", "--format=%h", "--", path))
+def _was_tracked(root: str, path: str, until: float) -> bool:
+    return bool(git(root, "log", "-1", "--no-ext-diff", "--no-textconv", "--format=%h", "--", path, until=until))
 
 
-def _is_absent(root: str, name: str) -> bool:
+def _is_absent(root: str, name: str, until: float) -> bool:
     """Whether no tracked file has the word; False where git cannot tell."""
-    done = _run(root, "grep", "-q", "-w", "-F", "--no-textconv", "-e", name, seconds=SECONDS)
+    done = _run(root, "grep", "-q", "-w", "-F", "--no-textconv", "-e", name, seconds=SECONDS, until=until)
     return done is not None and done.returncode == 1
 
 
-def _stood(root: str, name: str) -> bool:
+def _stood(root: str, name: str, until: float) -> bool:
     """Whether a commit brought the word or took it out, among those that can be looked through in time."""
-    return bool(git(root, "log", "-1", "--no-ext-diff", "--no-textconv", "--format=%h", f"-S{name}"))
+    return bool(git(root, "log", "-1", "--no-ext-diff", "--no-textconv", "--format=%h", f"-S{name}", until=until))
 
 
-def git(root: str, *asked: str, seconds: float = SECONDS) -> str | None:
-    """What git answers, None where it refuses or takes longer than so many `seconds`. It runs nothing that a repository
-    names."""
-    done = _run(root, *asked, seconds=seconds)
+def git(root: str, *asked: str, seconds: float = SECONDS, until: float = math.inf) -> str | None:
+    """What git answers, None where it refuses, takes longer than so many `seconds` or has not answered `until` then. It
+    runs nothing that a repository names."""
+    done = _run(root, *asked, seconds=seconds, until=until)
     return done.stdout.decode("utf-8", "replace").strip() if done is not None and done.returncode == 0 else None
 
 
@@ -90,7 +143,10 @@ def committed(root: str, name: str) -> list[str] | None:
     return done.stdout.decode("utf-8", "replace").splitlines() if done is not None and done.returncode == 0 else None
 
 
-def _run(root: str, *asked: str, seconds: float) -> subprocess.CompletedProcess[bytes] | None:
+def _run(root: str, *asked: str, seconds: float, until: float = math.inf) -> subprocess.CompletedProcess[bytes] | None:
+    seconds = min(seconds, until - time.monotonic())
+    if seconds <= 0:
+        return None
     environment = {name: os.environ[name] for name in ("PATH", "HOME", "SYSTEMROOT") if name in os.environ}
     environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_CONFIG_GLOBAL": os.devnull}
     try:
