@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 
+from core.base.result import KnowledgeError
+from core.commands.transcript import read_entry
+from core.commands.workspace import open_workspace
 from core.knowledge import edit
 from core.knowledge import purge as purging
 from tests.cli_call import call
@@ -177,6 +180,26 @@ def test_a_forgotten_conversation_is_struck_through_and_undo_brings_its_lines_ba
     run(world, "undo", found["run"])
     assert RARE in world.text("quarantine.md")
     assert f"- {SAID} [from: {talks['first'].name}" in world.text("facts.md")
+
+
+def test_no_command_shows_what_was_said_in_a_forgotten_conversation(world: World) -> None:
+    """Also where an undo has brought its lines back, by which its words are found."""
+    world.options = replace(world.options, limits=replace(world.options.limits, keep=True))
+    talk = world.converse(TALK)
+    world.run(FakeModel(lambda *_: {"facts": [{"statement": SAID, "quote": SAID}]}))
+    around = "we have a pump"
+    assert around in run(world, "evidence", SAID) and around in run(world, "show", talk.name)
+    told = run(world, "forget", talk.name)
+    assert "the conversation stays forgotten" in told
+    run(world, "undo", told.partition("'knowledge undo ")[2].partition("'")[0])
+    proof = document(world, "evidence", SAID)
+    assert (proof["text"], proof["problem"], proof["quote"], proof["passage"]) == (SAID, "forgotten", None, None)
+    assert "is forgotten, as you asked" in run(world, "evidence", SAID) and not proof["conversation"]
+    for words in (("show", talk.name), ("handoff", talk.name), ("find", around), ("search", around), ("list",)):
+        _, out, err = call(*words, "--home", str(world.paths.home))
+        assert around not in out + err, words
+    with pytest.raises(KnowledgeError, match="forgotten"):  # as the panel reads what the ledger lists
+        read_entry(open_workspace(str(world.paths.home)), sha256(TALK))
 
 
 @pytest.mark.parametrize("yes", [(), ("--yes",)])

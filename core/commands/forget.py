@@ -318,7 +318,8 @@ def forgotten_text(found: Forgotten) -> str:
     elif found.how == "marked":
         rows.append("it is not harvested, searched or shown any more")
         struck = "struck through; " if found.lines else ""
-        rows += [f"{struck}'knowledge undo {found.run}' brings the lines back"] if found.run else []
+        back = f"{struck}'knowledge undo {found.run}' brings the lines back, the conversation stays forgotten"
+        rows += [back] if found.run else []
     else:
         rows.append("removed for good; it is not harvested, searched or shown any more")
         left = found.purged.left if found.purged is not None else ()

@@ -227,6 +227,8 @@ def read_entry(workspace: Workspace, key: str) -> ReadableConversation:
     entry = known_entries(workspace).get(key)
     if entry is None:
         raise KnowledgeError("no-entry", "the ledger knows nothing of this conversation (any more)", key)
+    if entry.get("status") == FORGOTTEN:
+        raise _forgotten(str(entry.get("name", "")) or key)
     path = str(entry.get("path", "")) or key.removeprefix("path:")
     now, stored_one = place_of_entry(workspace, key, entry)
     if not now or (stored_one is not None and not stored_one.turns):
@@ -317,7 +319,7 @@ def locate(
     entries = known_entries(workspace).values()
     forgotten = {_known(entry) for entry in entries if entry.get("status") == FORGOTTEN}
     if any(known_as(row.path, row.source) in forgotten for row in rows):
-        raise KnowledgeError("forgotten", "this conversation is forgotten, as you asked", name)
+        raise _forgotten(name)
     best = sorted(rows, key=lambda row: (not row.trash, row.ended), reverse=True)
     same = {row.name for row in rows}
     if len(same) > 1:
@@ -362,6 +364,10 @@ def kept_of(workspace: Workspace, row: Held) -> str | None:
         except OSError:
             pass
     return kept.kept
+
+
+def _forgotten(name: str) -> KnowledgeError:
+    return KnowledgeError("forgotten", "this conversation is forgotten, as you asked", name)
 
 
 def _unknown(name: str) -> KnowledgeError:

@@ -35,7 +35,7 @@ from core.harvest.quotes import reduce_to_words
 from core.harvest.quotes import span_of as span_of
 from core.knowledge.confirmed import Confirmations, confirmed_bullets, read_confirmed
 from core.knowledge.journal import FrozenPlan, read_plans
-from core.knowledge.ledger import Entry, seen_ledger
+from core.knowledge.ledger import FORGOTTEN, Entry, seen_ledger
 
 READ_BYTES = 4_000_000
 """A longer conversation is not read for one passage."""
@@ -67,7 +67,8 @@ class Evidence:
     `sha256` is the conversation that gave it, `conversation` its file. `quote` is "" where none was kept; `turn` (from
     1, 0 for none), `start` and `end` tell the turn it stands in and that turn's bytes in the file. `steps` are those of
     a playbook. `passage` is the place itself; where it is None, `problem` says why: `gone` (the conversation is not
-    there any more), `long` (too long to be read for one passage) or `elsewhere` (it stands there no more).
+    there any more), `long` (too long to be read for one passage), `elsewhere` (it stands there no more) or `forgotten`
+    (the user wants it so: then there is no quote either).
     """
 
     file: str
@@ -121,6 +122,8 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
     if sha:
         with suppress(KnowledgeError):
             entry = seen_ledger(workspace.paths).get(sha) or {}
+    if entry.get("status") == FORGOTTEN:
+        return replace(bare, problem=FORGOTTEN)
     plan = _plan(workspace, run or str(entry.get("run", "")), sha)
     if plan is None:
         return bare
@@ -223,6 +226,7 @@ WHY = {
     GONE: "its conversation is not there any more",
     LONG: "its conversation is too long to be read for one passage",
     ELSEWHERE: "it does not stand in its conversation any more, or not in these words",
+    FORGOTTEN: "its conversation is forgotten, as you asked",
 }
 """Why there is no passage."""
 _EDGE = "   | "
@@ -233,7 +237,9 @@ def evidence_text(value: Evidence | tuple[str, ...]) -> str:
     if isinstance(value, tuple):
         return "".join(f"{step}\n" for step in value)
     rows = [f"{value.file}:{value.line} {value.text}"]
-    if not value.quote:
+    if value.problem == FORGOTTEN:
+        rows.append(WHY[FORGOTTEN])
+    elif not value.quote:
         rows.append("no quote was kept: it was written by hand or changed, or its harvest gave none")
     elif value.passage is None:
         rows.append(f'"{value.quote}"')
