@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -35,7 +36,8 @@ def arguments() -> argparse.ArgumentParser:
     )
     parser.add_argument("--home", default="", metavar="DIR", help="the home folder (usual: ~/.manual_slop)")
     parser.add_argument("--config", type=Path, default=None, metavar="FILE", help="the settings file")
-    parser.add_argument("--demo", action="store_true", help="make a temporary home with sample conversations, open it")
+    demo = "make a temporary home with sample conversations, open it; with DIR, open the one that 'knowledge demo' made"
+    parser.add_argument("--demo", nargs="?", const="", metavar="DIR", help=demo)
     parser.add_argument("--scale", type=float, default=0.0, metavar="S", help="size of everything, 0.5 to 4")
     parser.add_argument("--light", action="store_true", help="begin with the light theme")
     return parser
@@ -61,10 +63,10 @@ def begin(words: Sequence[str] | None) -> int:
         return refuse(problem)
     try:
         own = opened = open_workspace(asked.home, asked.config)
-        if asked.demo:
-            from core.commands.demo import demo_home
+        if asked.demo is not None:
+            from core.commands.demo import demo_home, opened_demo
 
-            opened = demo_home(own)
+            opened = opened_demo(own, os.path.abspath(asked.demo)) if asked.demo else demo_home(own)
     except KnowledgeError as failed:
         return refuse(failed.error)
     geometry, warning = read_geometry()

@@ -6,6 +6,8 @@ import hashlib
 import os
 import stat
 import tempfile
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ import pytest
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands import bullets
 from core.commands.context import context
-from core.commands.demo import demo, demo_home, demo_text, make_demo_home
+from core.commands.demo import demo, demo_home, demo_text, make_demo_home, opened_demo
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.history.trash import trash_restore
@@ -23,11 +25,13 @@ from core.commands.panel import files
 from core.commands.panel.bullets import bullets_of, category_view, category_views, events_of
 from core.commands.panel.conversations import conversation_key, conversation_view
 from core.commands.panel.files import decoded, mentioned_lines, notes_overview, source_mark, source_text
+from core.commands.panel.overview import overview
 from core.commands.panel.titles import called
 from core.commands.project import find_project
 from core.commands.quarantine import quarantine_accept
 from core.commands.search import search
 from core.commands.settings import config_set, settings_to_open
+from core.commands.sources import sources
 from core.commands.statements import Found
 from core.commands.status import status
 from core.commands.workspace import Workspace, open_workspace, reopened
@@ -407,6 +411,25 @@ def test_a_demo_and_a_harvest_in_its_window_read_and_take_nothing_of_the_persons
     assert isinstance(again, Ok) and again.value.plan.counts.get("harvest", 0) <= 6
     assert theirs.read_text() == LINE % SESSION
     assert SESSION not in inside.paths.ledger.read_text()
+
+
+@pytest.mark.parametrize("of", ["window", "command"])
+def test_a_demo_counts_and_warns_of_no_conversation_of_another_tool(tmp_path: Path, of: str) -> None:
+    """Neither in the tool's usual folder nor where a variable names one, with two days left."""
+    workspace, _ = bold(tmp_path)
+    moved = tmp_path / "moved" / "projects" / "-w" / f"{SESSION}.jsonl"
+    moved.parent.mkdir(parents=True)
+    moved.write_text(LINE % SESSION)
+    os.utime(moved, (time.time() - 28 * 86_400,) * 2)
+    workspace = replace(workspace, environment={**workspace.environment, "CLAUDE_CONFIG_DIR": str(tmp_path / "moved")})
+    shown = overview(workspace)
+    assert "will be deleted" in shown.status.late and shown.ends
+    made = demo_home(workspace) if of == "window" else None
+    inside = made or opened_demo(workspace, demo(workspace, into=str(tmp_path / "demo")).home)
+    found = {row.name: row.conversations for row in sources(inside).rows if row.conversations}
+    assert list(found) == ["home"]
+    shown = overview(inside)
+    assert not shown.ends and not shown.status.late
 
 
 # --- its folder ------------------------------------------------------------------------------------------------------

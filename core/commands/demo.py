@@ -28,6 +28,7 @@ from core.commands.row import flag, option, top
 from core.commands.status import Status, status, status_text
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.report import HarvestReport, Report
+from core.sources.tools import SOURCES
 
 NAME = "knowledge-demo-"
 LEFT = ("import-from-browsers", "release-steps")
@@ -127,11 +128,19 @@ def demo_home(workspace: Workspace) -> Workspace:
     They lie in the demo's home and name nothing but the switch of the digest: a change of a setting there does not
     reach the user's own file, and what that one says of other tools' conversations does not reach the demo.
     """
-    made = demo(workspace, no_panel=True)
-    own = Path(made.home) / SETTINGS_NAME
-    with disk_errors("demo-failed", "the demo's settings could not be written", own):
-        files.write_atomic(own, NEW_SETTINGS.encode())
-    return open_workspace(made.home, own, workspace.environment, Path(made.home))
+    return opened_demo(workspace, demo(workspace, no_panel=True).home)
+
+
+def opened_demo(workspace: Workspace, home: str) -> Workspace:
+    """A demo home that was made before, with settings of its own. Tools are looked for in it alone, and nowhere that
+    a variable names: what the user said to them is no part of a demo."""
+    own = Path(home) / SETTINGS_NAME
+    if not files.exists(own):
+        with disk_errors("demo-failed", "the demo's settings could not be written", own):
+            files.write_atomic(own, NEW_SETTINGS.encode())
+    elsewhere = {root.variable for source in SOURCES for root in source.roots}
+    environment = {name: value for name, value in workspace.environment.items() if name not in elsewhere}
+    return open_workspace(home, own, {**environment, "HOME": home}, Path(home))
 
 
 def demo_text(demo: Demo) -> str:
@@ -167,7 +176,7 @@ def open_panel(demo: Demo, err: IO[str]) -> None:
         print("There is no display here; on one, 'knowledge-panel --demo' shows the same in a window.", file=err)
         return
 
-    Popen([sys.executable, "-m", "gui", "--home", demo.home], stdout=DEVNULL, stderr=DEVNULL)
+    Popen([sys.executable, "-m", "gui", "--demo", demo.home], stdout=DEVNULL, stderr=DEVNULL)
 
 
 COMMANDS = (
