@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from core.base.result import KnowledgeError, attempt
 from core.commands.review.decide import CHOICES, Decided, Queue, answer_ids, review, review_text
 from core.commands.workspace import Workspace, open_workspace
+from tests.cli_call import call
 
 HELD = "# Quarantine\n\n" + "".join(f"- [no-quote] facts: item {at} [from: a, 2026-01-01]\n" for at in range(1, 5))
 NOW = datetime(2026, 6, 12, 12, tzinfo=UTC)
@@ -46,6 +48,22 @@ def test_answers_at_a_terminal_are_done_at_once_and_quit_leaves_the_rest(workspa
     for days, waiting in ((0, 1), (6, 1), (7, 2)):
         queue = review(workspace, now=lambda days=days: NOW + timedelta(days=days))
         assert isinstance(queue, Queue) and len(queue.rows) == waiting, days
+
+
+def test_each_answer_stands_among_the_runs_that_can_be_taken_back(workspace: Workspace) -> None:
+    """The sentence behind an answer names the run; whoever did not write it down finds it by `knowledge undo`."""
+    home = str(workspace.paths.home)
+    ids = [row["id"] for row in json.loads(call("review", "--json", "--home", home)[1])["waiting"]]
+    told = call("review", "later", *ids[:2], "--home", home)[1]
+    run = told.partition("'knowledge undo ")[2].partition("'")[0]
+    listed = call("undo", "--home", home)[1]
+    assert listed.startswith(f"{run}  edit\n    2 answers to what waits\n")
+    told = call("undo", run, "--home", home)[1]
+    assert told == f"undone: {run}\nnote: what was answered is asked again: 'knowledge review' shows it\n"
+    assert call("undo", "--home", home)[1] == "there is no run to undo\n"
+    call("add", "facts", "The cellar is dry", "--home", home)
+    run = call("undo", "--home", home)[1].partition(" ")[0]
+    assert call("undo", run, "--home", home)[1] == f"undone: {run} (1 line taken out)\n"
 
 
 def test_where_nobody_can_be_asked_nothing_is_decided(workspace: Workspace) -> None:

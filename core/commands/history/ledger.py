@@ -123,11 +123,12 @@ def undo_text(value: list[Run] | UndoReport) -> str:
 def undone_text(value: UndoReport) -> str:
     if value.already:
         return "\n".join([f"already undone: {value.run}", *(f"note: {note}" for note in value.notes)]) + "\n"
-    back, out = count(len(value.restored), "conversation"), count(value.lines_out, "line")
-    rows = [
-        f"undone: {value.run} ({back} restored, {value.forgotten} forgotten by the ledger, {out} taken out, "
-        f"{count(value.lines_back, 'line')} brought back)"
-    ]
+    did = (
+        (len(value.restored), "conversation", "restored"), (value.forgotten, "conversation", "undone"),
+        (value.lines_out, "line", "taken out"), (value.lines_back, "line", "brought back"),
+    )  # fmt: skip
+    parts = ", ".join(f"{count(number, what)} {done}" for number, what, done in did if number)
+    rows = [f"undone: {value.run}{f' ({parts})' if parts else ''}"]
     why = value.stayed_why
     rows += [f"stayed{f' ({why[line]})' if line in why else ''}: {line}" for line in value.stayed]
     rows += [f"gone before: {line}" for line in value.gone]
@@ -141,7 +142,8 @@ def runs_text(value: list[Run]) -> str:
     for run in value:
         what = f"{run.harvested} harvested, {run.reclaimed} taken away, " if run.kind == "harvest" else ""
         undone = "  (undone)" if run.undone else ""
-        rows.append(f"{run.run}  {run.kind:<7}  {what}+{run.added} -{run.removed} lines{undone}")
+        lines = f"+{run.added} -{run.removed} lines" if what or run.added or run.removed or undone else ""
+        rows.append(f"{run.run}  {run.kind:<7}  {what}{lines}{undone}".rstrip())
         if run.text:
             rows.append(f"    {one_line(run.text)}")
     return "\n".join([*rows, "'knowledge undo RUN' takes one back"]) + "\n"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -22,7 +24,9 @@ from core.base.paths import Paths, project_paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.base.trust import allow_written
 from core.commands.project import find_project, may_read
+from core.commands.text import count
 from core.commands.workspace import Workspace
+from core.knowledge.answers import read_answers
 from core.knowledge.changes import EDIT_RUN as EDIT_RUN
 from core.knowledge.changes import Change, read_changes
 from core.knowledge.edit import change_file, new_edit_run
@@ -41,7 +45,8 @@ _TIME = re.compile(r"\d{8}T\d{6}")
 class Run:
     """One run. `kind` is harvest or edit; `when` ISO 8601 or "" when only its archive tells of it; conversations it
     harvested and reclaimed, lines it added and removed; `undone` says that it was taken back, at least in part. `text`
-    says in words what it changed: the first line of a harvest, the old and the new words of an edit ("" for nothing).
+    says in words what it changed: the first line of a harvest, the old and the new words of an edit ("" for nothing),
+    or how many answers were given to what waits where no file says them.
     """
 
     run: str
@@ -57,7 +62,7 @@ class Run:
     @property
     def did_something(self) -> bool:
         """Whether there is anything to take back: a run of which every conversation failed changed nothing."""
-        return bool(self.harvested or self.reclaimed or self.added or self.removed or self.undone)
+        return bool(self.harvested or self.reclaimed or self.added or self.removed or self.undone or self.text)
 
 
 def runs(workspace: Workspace) -> list[Run]:
@@ -68,15 +73,16 @@ def runs(workspace: Workspace) -> list[Run]:
         rows: dict[str, list[Change]] = {}
         for row in changes:
             rows.setdefault(row.run, []).append(row)
-        names = _names(paths, changes)
-        found = (_run(paths, name, rows.get(name, []), UNDO_RUN + name in rows) for name in names)
+        answers = Counter(row["run"] for row in read_answers(paths).values() if row["run"])
+        names = _names(paths, changes, answers)
+        found = (_run(paths, name, rows.get(name, []), UNDO_RUN + name in rows, answers[name]) for name in names)
         return [row for row in found if row.did_something]
 
 
-def _names(paths: Paths, changes: list[Change]) -> list[str]:
+def _names(paths: Paths, changes: list[Change], answers: Iterable[str]) -> list[str]:
     archived = sorted(path.stem for path in paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
     recorded = [row.run for row in changes if row.run and not row.run.startswith(UNDO_RUN)]
-    names = list(dict.fromkeys([*archived, *recorded]))
+    names = list(dict.fromkeys([*archived, *recorded, *answers]))
     order = {name: at for at, name in enumerate(dict.fromkeys(recorded))}
     return sorted(names, key=lambda name: (_time(name), order.get(name, -1)), reverse=True)
 
@@ -95,7 +101,7 @@ def _iso(run: str) -> str:
         return ""
 
 
-def _run(paths: Paths, name: str, rows: list[Change], undone: bool) -> Run:
+def _run(paths: Paths, name: str, rows: list[Change], undone: bool, answers: int) -> Run:
     rows = [row for row in rows if row.file != REMOVED] or rows  # what is remembered goes without saying
     states = states_by_sha(read_journal(paths.plans / f"{name}.jsonl")).values()
     return Run(
@@ -107,7 +113,7 @@ def _run(paths: Paths, name: str, rows: list[Change], undone: bool) -> Run:
         sum(len(row.added) for row in rows),
         sum(len(row.removed) for row in rows),
         undone,
-        _words(rows),
+        _words(rows) or (f"{count(answers, 'answer')} to what waits" if answers else ""),
     )
 
 
