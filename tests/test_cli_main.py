@@ -402,8 +402,12 @@ def test_a_strange_place_to_be_started_in_is_no_traceback(tmp_path: Path, line: 
         ("trash lst", "'knowledge trash' has no 'lst', only list, restore, purge; the nearest is list."),
         ("facts --domain list synk", "'knowledge facts' has no 'synk', only list, validate, sync,"),
         ("review list --acept", "'knowledge review' has no option '--acept'"),
-        ("trash restore", "'knowledge trash restore' needs SHA. For example 'knowledge trash restore 3fa9'."),
-        ("config set jobs", "'knowledge config set' needs VALUE. For example 'knowledge config set jobs 2'."),
+        (
+            "trash restore",
+            "'knowledge trash restore' needs SHA: the beginning of its hash, as 'knowledge trash' lists it. "
+            "For example 'knowledge trash restore 3fa9'.",
+        ),
+        ("config set jobs", "'knowledge config set' needs VALUE: its new value. For example 'knowledge config"),
         ("harvest --limit few", "--limit takes a whole number, and 'few' is none."),
         ("--quiet", "'knowledge' needs COMMAND. 'knowledge --help' lists them."),
     ],

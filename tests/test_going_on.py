@@ -115,7 +115,7 @@ def test_why_names_the_commit_its_session_and_the_reason(shop: Path) -> None:
     for words in (["add", "."], ["commit", "-qm", "Nobody said why"]):
         subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
     assert "no session that was read made this commit" in call("why", "other.py")[1]
-    assert "git tells nothing of line 9" in call("why", "other.py:9")[2]
+    assert "there is no line 9: the file has " in call("why", "other.py:9")[2]
 
 
 def test_a_line_is_its_writers_and_not_the_committers(shop: Path) -> None:
@@ -346,8 +346,8 @@ def test_a_hand_off_tells_what_was_last_asked_how_checks_ended_and_what_is_gone(
         ],
     )
     out = call("handoff", "s6")[1]
-    assert "> /mend\n" in out and out.count("Shall I push it?") == 2, "the last words are told once"
-    assert "- then asked (turn 2): 31\n" in out and "): yes do (asked: “Shall I push it?”)" in out
+    assert "> /mend 31\n" in out and out.count("Shall I push it?") == 2, "the last words are told once"
+    assert "): yes do (asked: “Shall I push it?”)" in out
     assert "`a.py` (changed and taken back)" in out and "`b.py` (deleted)" in out and "`c.py`" in out
     assert "- `make test` (turn 9: failed: 2 failed, 3 passed; files were written since)" in out
     assert "- `make lint` (turn " in out and ": passed)" in out
@@ -454,3 +454,12 @@ def test_a_hand_off_of_a_long_session_can_be_read(shop: Path) -> None:
     assert "There are 312 rows." in went[-1] and "requests between are left out" in parts["How it went"]
     assert "left out …]" not in parts["How it went"] and "apologize" not in out
     assert "- no edit is recorded" in parts["Files"] and "export.py" not in parts["Files"]
+
+
+def test_who_names_no_session_or_a_line_of_the_knowledge_is_told_the_way(shop: Path) -> None:
+    assert "'knowledge search --since DAY'" in call("handoff")[2]
+    assert "s1" in call("search", "--since", "2026-01-01")[1], "which lists names"
+    assert call("add", "facts", "The cellar is dry")[0] == 0
+    assert "'knowledge evidence facts.md:3'" in call("why", "facts.md:3")[2]
+    assert "The cellar is dry" in call("evidence", "facts.md:3")[1]
+    assert "FILE:LINE" in call("why", "nothing.md:3")[2]

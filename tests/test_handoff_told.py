@@ -97,6 +97,29 @@ def test_an_answer_is_whole_where_there_is_room(shop: Path) -> None:
     assert "Drawer 29" in (out := call("handoff", "s9")[1]), out
 
 
+WANTED = "the till rounds a half down, mend that"
+
+
+@pytest.mark.parametrize(
+    ("typed", "then", "goal"),
+    [
+        ("", WANTED, WANTED),
+        (WANTED, "now save that", f"/gsd:debug {WANTED}"),
+        ("", "yes", "/gsd:debug"),
+    ],
+)
+def test_the_goal_is_what_was_wanted_and_no_bare_command_of_the_users(
+    shop: Path, typed: str, then: str, goal: str
+) -> None:
+    """What a command stands for is known to the tool in which it was typed, and to nobody who goes on."""
+    command = "<command-message>debug</command-message>\n<command-name>/gsd:debug</command-name>"
+    command += f"\n<command-args>{typed}</command-args>"
+    answers = [*said("What goes wrong?", 1, shop), turn("user", then, 2, "s9", shop), *said("It is done.", 3, shop)]
+    kept("s9", [turn("user", command, 0, "s9", shop), *answers])
+    out = call("handoff", "s9")[1]
+    assert f"## Goal\n> {goal}" in out and out.count("/gsd") == goal.count("/gsd"), out
+
+
 def test_a_short_request_stands_beside_the_question_that_came_back(shop: Path) -> None:
     kept(
         "s9",

@@ -197,7 +197,10 @@ class _Parser(argparse.ArgumentParser):
         example = (self.epilog or "").removeprefix("example: ")
         listing = f" {self.listing!r} lists them." if self.listing else ""
         hint = f"For example '{example}'." if example.startswith("knowledge ") else "'knowledge --help' lists them."
-        raise KnowledgeError("usage", f"'{self.prog}' needs {found['names'].replace(', ', ' and ')}. {hint}{listing}")
+        needs = found["names"].replace(", ", " and ")
+        only = next((one.help for one in self._actions if one.metavar == needs), "")
+        what = f": {only}" if only else ""
+        raise KnowledgeError("usage", f"'{self.prog}' needs {needs}{what}. {hint}{listing}")
 
 
 def _common() -> _Parser:

@@ -85,6 +85,7 @@ _UNTICKED = re.compile(r"^[ \t]*[-*] \[ \] +(\S.*)$", re.MULTILINE)
 _CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
 _POINT = re.compile(r"^(?:#{2,6} +(\S.*)|(?:[-*]|\d+\.) +(\*\*[^*\n]{8,}\*\*))", re.MULTILINE)
 _COMMAND = re.compile(r"<command-name>\s*/?([\w:-]+)(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
+_BARE_COMMAND = re.compile(r"/[\w:-]+")
 _OF_TOOL = re.compile(r"clear|compact|exit|quit|model|log(?:in|out)|resume|context|cost|help|config|mcp|agents?|status")
 _TO_TOOL = re.compile(
     rf"<blank>|/(?:{_OF_TOOL.pattern}|bye|add|drop|undo|diff|commit|ls|tokens|map|reset|models|settings|voice|paste|copy|save|"
@@ -200,6 +201,9 @@ def requests(session: Session) -> list[tuple[int, str]]:
             rows.append((at, f"/{named[1]} {(named[2] or '').strip()}".rstrip()))
         elif by_person(turn) and text and _asks(text, question):
             before = rows[-1][1] if rows else ""
+            if rows and rows[-1][0] == at - 1 and _BARE_COMMAND.fullmatch(before):
+                rows[-1] = (at, f"{before} {text}")  # what was typed behind it is a turn of its own
+                continue
             if len(before) >= MIN_AGAIN and text.startswith(before[: int(ALIKE * len(before))]):
                 rows.pop()  # typed once more
             answers = rows and question and len(text) < SHORT_REQUEST
@@ -233,8 +237,17 @@ def _asks(text: str, question: str) -> bool:
     )
 
 
-def _goal(session: Session) -> Iterator[str]:
+def _from_the_goal(session: Session) -> list[tuple[int, str]]:
+    """The requests from the first that says what is wanted: what a command alone stands for is known to its tool, and
+    to nobody who goes on."""
     asked = requests(session)
+    words = (text.partition(" (asked: “")[0] for _, text in asked)
+    tells = (not (_BARE_COMMAND.fullmatch(text) or _SAYS_NOTHING.fullmatch(text)) for text in words)
+    return asked[next((at for at, told in enumerate(tells) if told), 0) :]
+
+
+def _goal(session: Session) -> Iterator[str]:
+    asked = _from_the_goal(session)
     first = session.conversation.turns[0] if session.conversation.turns else None
     by_tool = first is not None and first.role == "system" and not any(map(by_person, session.conversation.turns))
     if not asked and by_tool and session.closings:
@@ -255,7 +268,7 @@ def _goal(session: Session) -> Iterator[str]:
 def _exchanges(session: Session) -> list[tuple[int, str, str, str]]:
     """Each request with its turn, and the last words of the assistant behind it in a line and in its lines: "" for
     those that end the session, and where they tell nothing."""
-    asked = requests(session)
+    asked = _from_the_goal(session)
     closings = [row for row in session.closings[:-1] if not row.turn.text.startswith("API Error")]
     places = [row.number for row in closings]
     rows = []

@@ -137,7 +137,7 @@ COMMANDS = (
         "3f2a91c0 --to codex",
         handoff,
         handoff_text,
-        needed("session", "its name as 'knowledge find' tells it"),
+        needed("session", "its name as 'knowledge search --since DAY' lists it"),
         option(
             "--to", f"print the command line that starts {listed(tuple(STARTS))} with it", "TOOL", choices=tuple(STARTS)
         ),

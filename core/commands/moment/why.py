@@ -38,7 +38,7 @@ from core.commands.moment.reasons import (
 )  # fmt: skip
 from core.commands.row import FOREIGN, needed, single, whole_number
 from core.commands.table import SUMMARY
-from core.commands.text import one_line
+from core.commands.text import count, one_line
 from core.commands.transcript import LOOK_SECONDS, opened_index, whole_of
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Conversation
@@ -123,7 +123,8 @@ def why(workspace: Workspace, place: str, limit: int = LIMIT) -> WhyReport:
     path, line = _place(workspace, place)
     root = repository_root(os.path.dirname(path))
     if not root:
-        raise KnowledgeError("no-repository", "this file is in no git repository", path)
+        hint = _of_knowledge(workspace, Path(path), line)
+        raise KnowledgeError("no-repository", "this file is in no git repository", path, hint)
     name = os.path.relpath(path, root)
     before, now = committed(root, name), _lines_now(path) if os.path.lexists(path) else []
     changes = _blamed(root, name, line, before, now) if line else _logged(root, name, limit)
@@ -152,8 +153,18 @@ def _place(workspace: Workspace, place: str) -> tuple[str, int]:
     asked, line = (bare, int(number)) if bare and number.isdecimal() and len(number) < 8 else (place, 0)
     path = os.path.abspath(workspace.cwd / os.path.expanduser(asked))
     if not os.path.isfile(path) and (line or not _was_there(path)):
-        raise KnowledgeError("no-file", "there is no such file", path, "name it as FILE or FILE:LINE")
+        hint = _of_knowledge(workspace, workspace.paths.knowledge / asked, line) or "name it as FILE or FILE:LINE"
+        raise KnowledgeError("no-file", "there is no such file", path, hint)
     return os.path.realpath(path), line
+
+
+def _of_knowledge(workspace: Workspace, path: Path, line: int) -> str:
+    """What tells where a line of the knowledge comes from; "" for any other file."""
+    folder = workspace.paths.knowledge
+    if path.suffix != ".md" or folder not in path.parents or not files.exists(path):
+        return ""
+    name = path.relative_to(folder).as_posix()
+    return f"'knowledge evidence {name}:{line or 'LINE'}' tells where a line of your knowledge comes from"
 
 
 def _was_there(path: str) -> bool:
@@ -176,7 +187,8 @@ def _lines_now(path: str) -> list[str]:
 def _blamed(root: str, name: str, line: int, before: list[str] | None, now: Sequence[str]) -> list[_Change]:
     """The commit of a line as the file is now, found as the line that it was in the newest commit."""
     if not 0 < line <= len(now):
-        raise KnowledgeError("no-line", f"git tells nothing of line {line}", os.path.join(root, name))
+        message = f"there is no line {line}: the file has {count(len(now), 'line')}"
+        raise KnowledgeError("no-line", message, os.path.join(root, name))
     text, at = now[line - 1].strip(), line
     if before != now:
         blocks = SequenceMatcher(None, before or [], now, autojunk=False).get_matching_blocks()
