@@ -66,6 +66,15 @@ def test_each_answer_stands_among_the_runs_that_can_be_taken_back(workspace: Wor
     assert call("undo", run, "--home", home)[1] == f"undone: {run} (1 line taken out)\n"
 
 
+def test_all_projects_are_called_so_by_review_as_by_list(workspace: Workspace) -> None:
+    home = str(workspace.paths.home)
+    assert call("list", "--project", "all", "--home", home)[0] == 0
+    whole = call("review", "--home", home)[1]
+    assert "4 items waiting" in whole and call("review", "--project", "all", "--home", home)[1] == whole
+    told = call("review", "all", "held", "--no", "--project", "all", "--home", home)[1]
+    assert all(f"item {at}" in told for at in range(1, 5))
+
+
 def test_where_nobody_can_be_asked_nothing_is_decided(workspace: Workspace) -> None:
     assert isinstance(review(workspace, ask=lambda *_: None), Queue)
     assert text(workspace, "quarantine.md") == HELD

@@ -21,7 +21,7 @@ from core.base.figures import count
 from core.base.markdown import Bullet, parse_bullets, sanitise_line
 from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.daily.connect import Ask, nobody
-from core.commands.project import find_project, projects_named
+from core.commands.project import EVERY, find_project, projects_named
 from core.commands.row import (
     CATEGORY_WORD,
     MATCH,
@@ -191,7 +191,6 @@ def _facts_follow(workspace: Workspace, texts: Iterable[str], now: Clock) -> str
 
 # --- what is known of a source file, and of the tasks of a project ----------------------------------------------------
 
-ALL = "all"
 _OTHER_SYSTEM = re.compile(r"[A-Za-z]:[\\/]")
 """A path of Windows names no file here, and conversations that were held there tell of it all the same."""
 
@@ -218,7 +217,7 @@ def notes(workspace: Workspace, path: str, project: str = "") -> Notes:
     elsewhere = os.name != "nt" and _OTHER_SYSTEM.match(path) is not None
     asked = path
     if not path.startswith("~") and not elsewhere:
-        found = find_project(workspace, project) if project not in ("", ALL) else None
+        found = find_project(workspace, project) if project not in ("", EVERY) else None
         asked = os.path.join(workspace.cwd, found or "", path)
     with contextlib.suppress(OSError):
         refresh_notes(workspace.paths)  # a home that cannot be written answers from what it knows
@@ -299,7 +298,7 @@ def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str 
     """
     projects = _projects(workspace)
     here = Here("")  # without a root for all, as a folder of no project, such as `~`, is
-    if project != ALL:
+    if project != EVERY:
         found_here = find_project(workspace, project) or os.path.abspath(workspace.cwd)
         here = here_in(str(found_here), projects, workspace.environment)
     if done:

@@ -25,7 +25,7 @@ from core.base.marks import for_prompt
 from core.base.project import GLOBAL, slug
 from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
-from core.commands.bullets import ALL, notes, tasks_by_date
+from core.commands.bullets import notes, tasks_by_date
 from core.commands.context import ContextPrefix, context
 from core.commands.conversations import ConversationFilters, ConversationHit, read
 from core.commands.conversations import find as find_conversations
@@ -33,7 +33,7 @@ from core.commands.facts import bootstrap, list_facts
 from core.commands.library.ingest import is_address, library_ingest, names_private_host
 from core.commands.library.use import SECRETS_REPLACED, Recorded, library_record, library_reflect, library_retrieve
 from core.commands.memories import Memory, Preview, memories_list, newest_first, preview, recall_command, save
-from core.commands.project import ALLOWING, Scope
+from core.commands.project import ALLOWING, EVERY, Scope
 from core.commands.search import MAX_LIMIT as MAX_HITS
 from core.commands.search import remarks, search
 from core.commands.statements import Found
@@ -381,7 +381,7 @@ def list_tasks(
         return _row(scope, row[0]) | {"project": row[1] if scope.everything or scope.is_own(row[0].bullet) else ""}
 
     tasks = [row for row in everywhere if scope.everything or told(row[0])]
-    where = ALL if scope.everything else scope.folder
+    where = EVERY if scope.everything else scope.folder
     head = {"state": state, "project": where, "elsewhere": len(everywhere) - len(tasks)}
     return paged(now, "tasks", tasks, named, offset, limit, warnings=list(scope.warnings), **head)
 

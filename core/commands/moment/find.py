@@ -557,7 +557,7 @@ def passage(
 
 ARGUMENTS = (
     Argument(("query",), "any words; in quotation marks: a phrase", {"nargs": "*", "metavar": "QUERY"}),
-    option("--project", "only this one: a folder of any system, a repository, or its short name", "PROJECT"),
+    option("--project", "only this one: a folder of any system, a repository, its short name, or 'all'", "PROJECT"),
     option("--kind", f"only {listed(SEARCH_KINDS)}", "KIND", choices=SEARCH_KINDS),
     option("--since", "only what is dated from then on: 2026, 2026-05, 2026-05-31, yesterday, monday", "DATE"),
     option("--before", "only what is dated before then", "DATE"),

@@ -21,7 +21,7 @@ from core.base.ready import kept_ready
 from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.commands.bullets import change_all
 from core.commands.facts import current_facts
-from core.commands.project import find_project, projects_named
+from core.commands.project import EVERY, find_project, projects_named
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
 from core.commands.statements import all_lines, refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -157,7 +157,9 @@ def counted(workspace: Workspace, problems: list[ErrorInfo], *, now: Clock = utc
 
 
 def of_project(workspace: Workspace, rows: Iterable[Waiting], project: str) -> list[Waiting]:
-    """Those of the project of a folder, and those that are the user's in any project."""
+    """Those of the project of a folder, and those that are the user's in any project; of "all" every one."""
+    if project == EVERY:
+        return list(rows)
     projects = known_projects(workspace.paths, workspace.environment)
     here = here_in(str(find_project(workspace, project)), projects, workspace.environment)
     domains = (*domains_in(here, projects), GLOBAL)
