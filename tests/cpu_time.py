@@ -19,11 +19,13 @@ def cpu_seconds(act: Callable[[], object], times: int = 3) -> float:
     return min(took)
 
 
-def grows_faster(small: Callable[[], object], large: Callable[[], object], factor: float) -> bool:
+def grows_faster(
+    small: Callable[[], object], large: Callable[[], object], factor: float, noise: float = NOISE_SECONDS
+) -> bool:
     """Whether `large` takes more than `factor` times as long as `small`; measured again before it is believed. What is
-    done within the noise needs no comparison."""
+    done within the `noise` (seconds) needs no comparison."""
     took = cpu_seconds(large, 1)
-    if took <= factor * NOISE_SECONDS or took <= factor * cpu_seconds(small, 1):
+    if took <= factor * noise or took <= factor * cpu_seconds(small, 1):
         return False
-    limit = factor * max(cpu_seconds(small), NOISE_SECONDS)
+    limit = factor * max(cpu_seconds(small), noise)
     return all(cpu_seconds(large, 1) > limit for _ in range(2))

@@ -163,6 +163,16 @@ def test_a_page_goes_with_the_words_side_by_side_not_with_a_long_text_that_has_e
     assert made is not None and "80 grams" in made.text and len(made.text) <= 250
 
 
+def test_a_heading_as_long_as_a_book_takes_no_room_of_who_answers(shop: Path) -> None:
+    """A paragraph that was all bold, or behind a "#", was one sentence of any length: it filled the whole answer."""
+    book = "# " + "the label printer jams on the parcel " * 300
+    rows = [("user", "The label printer"), ("assistant", book)]
+    for name, said in (("s5", rows), ("s6", [rows[0], ("assistant", "Thick paper jams the label printer; 80 grams.")])):
+        kept(name, [turn(who, [{"type": "text", "text": text}], at, name, shop) for at, (who, text) in enumerate(said)])
+    found = answered("find", query="what makes the label printer of the parcels jam?")
+    assert "80 grams" in found and len(found) <= 2500
+
+
 def test_a_turn_that_is_named_or_asked_for_by_role_is_not_cut_hard(shop: Path) -> None:
     """A patch or a stack trace in the middle of an output is what an agent reads a session for."""
     output = "\n".join(f"line {number} of the report" for number in range(120))

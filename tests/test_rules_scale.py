@@ -15,6 +15,9 @@ from tests.cpu_time import grows_faster
 
 FILES = sample(sorted(path for name in TEXT_FORMATS for path in (CORPUS / "conversations" / name).rglob("*.md")), 2)
 MEGABYTE = 1_000_000
+NOISE = 0.005
+"""What is quadratic by lines, not by characters, takes 0.3 s for the larger text: less than noise of 0.02 s would let
+through."""
 
 PIECES = {
     "one character": "a",
@@ -59,7 +62,7 @@ def distil(text: str) -> None:
 def test_eight_times_the_text_does_not_take_much_more_than_eight_times_as_long(name: str) -> None:
     piece = PIECES[name]
     small, large = (piece * (length // len(piece) + 1) for length in (8_000, 64_000))
-    assert not grows_faster(lambda: distil(small), lambda: distil(large), 30)
+    assert not grows_faster(lambda: distil(small), lambda: distil(large), 30, NOISE)
 
 
 @pytest.mark.parametrize("name", PIECES)
@@ -76,7 +79,7 @@ def test_a_long_message_of_a_session_is_read_in_linear_time(name: str) -> None:
         )
         distil_offline(Conversation("c", "claude_code", turns))
 
-    assert not grows_faster(lambda: read(8_000), lambda: read(64_000), 30)
+    assert not grows_faster(lambda: read(8_000), lambda: read(64_000), 30, NOISE)
 
 
 @pytest.mark.parametrize("text", ["a" * MEGABYTE, "ab c\n" * 200_000, "\x00" * MEGABYTE, "<" * MEGABYTE])

@@ -29,7 +29,7 @@ PLACES, BEHIND = 20, 12
 point of 55 less is told."""
 MATCHES, READ = 400, 4000
 """Of so many matches at the most, and of so many characters of each, it is told which are the best."""
-LONG_SENTENCE, SHORT_SENTENCE = 300, 24
+LONG_SENTENCE, SHORT_SENTENCE, LONG_HEADING = 300, 24, 120
 NEAR = 0.4
 """So much speaks for the exchange around the best match, half of it for that around the second."""
 AT_END, ASKED, REACTION = 0.15, -0.15, -0.3
@@ -215,7 +215,7 @@ def _picked(shares: Sequence[float], rows: Sequence[_Sentence], room: int) -> li
     of_turn = Counter[int]()
     seen: frozenset[int] = frozenset()
     said: list[frozenset[str]] = []
-    while left and room >= SHORT_SENTENCE:
+    while left and (room >= SHORT_SENTENCE or not picked):
         fresh = {terms: _mass(shares, terms - seen) + AGAIN * _mass(shares, terms & seen) for terms in kinds}
         scores = {at: fresh[row.terms] + row.base - TOLD * of_turn[row.position] for at, row in left.items()}
         for place in sorted(scores, key=lambda at: -scores[at]):
@@ -243,8 +243,11 @@ def sentences(text: str) -> list[str]:
         words = " ".join(part.split())
         if not words:
             continue
-        if _HEADING.match(words):
+        if len(words) <= LONG_HEADING and _HEADING.match(words):
             heading = f"{heading} {words.lstrip('#* ').rstrip('*: ')}:".lstrip()
+            if len(heading) > LONG_HEADING:  # one below the other, with nothing between
+                made.append(heading)
+                heading = ""
             continue
         words, heading = _BOLD.sub(lambda found: found[1] or found[0], f"{heading} {words}".lstrip()), ""
         while len(words) > LONG_SENTENCE:
