@@ -415,6 +415,27 @@ def test_a_function_that_is_no_more_is_marked(shop: Path) -> None:
     assert gone(str(shop), text) == ["open_shelf"]
 
 
+def test_a_question_about_days_is_told_what_is_of_these_days_alone(shop: Path) -> None:
+    """Lines of other days that say "week" or "project" stood among what was done last week, and in its place."""
+    noted = "- The nightly project list of last week is in docs [from: claude_code/s1, 2026-05-01]\n"
+    (known := shop.parents[1] / ".manual_slop" / "knowledge").mkdir(parents=True)
+    (known / "facts.md").write_text(f"# Facts\n\n{noted}")
+    kept_talk(shop, "s4", ["Paint the nightly list.", "It is blue."])
+    for days, since, before in (
+        ("on 4 May 2026", "2026-05-04", "2026-05-05"),
+        ("in May 2026", "2026-05", "2026-06"),
+        ("last week", "last week", "this week"),
+        ("in February 2026", "2026-02", "2026-03"),
+    ):
+        _, asked, _ = call("search", "what", "did", "I", "do", *days.split(), "in", "project", "shop")
+        _, given, _ = call("search", "--project", "shop", "--since", since, "--before", before)
+        rows = [[row for row in out.splitlines() if row[0].isdigit()] for out in (asked, given)]
+        assert rows[0] == rows[1] and len(rows[0]) == {"on 4 May 2026": 1, "in May 2026": 2}.get(days, 0), asked
+        assert asked.count("understood as") == 1 and "nobody said" not in asked and "nightly project" not in asked
+    assert "s4:1" in (found := call("find", "the nightly list on 4 May 2026, what was it")[1]) and "docs" in found
+    assert "in docs" in call("find", "nightly list last week")[1], "where those days have none, any day"
+
+
 def test_unknown_never_said_and_a_missing_phrase_are_told_apart(shop: Path) -> None:
     assert "no project of that name is known" in call("find", "notes", "--project", "nowhere")[2]
     assert "never said" in call("find", "zeppelin", "--project", "shop")[1]

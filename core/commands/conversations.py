@@ -305,7 +305,7 @@ def find_in(
             named = known_project(database, asked.place) if asked.place and not folder else ""
             text = asked.words if named or not asked.place else f"{asked.words} {asked.place}".strip()
             span, folder, also = asked.span, named or folder, [] if named else also
-            note = _understood(span, folder)
+            note = understood_as(span, folder)
         wanted = Filters(
             since=span.since, before=span.before, project=folder, sources=filters.sources,
             roles=(filters.role,) if filters.role else (), also=tuple(also),
@@ -411,7 +411,8 @@ def project_places(workspace: Workspace, database: Database, asked: str, brought
     raise KnowledgeError("no-project", f"no project of that name is known{yet}", asked, hint)
 
 
-def _understood(span: Span, folder: str) -> str:
+def understood_as(span: Span, folder: str) -> str:
+    """How a question about days was taken."""
     one_day = span.before and span.before == str(date.fromisoformat(span.since) + timedelta(days=1))
     days = f"from {span.since} to {span.before}" if span.before else f"from {span.since} on"
     days = f"on {span.since}" if one_day else days

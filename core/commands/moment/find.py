@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ from core.commands.conversations import (
     filters_of,
     find_in,
     project_places,
+    understood_as,
 )
 from core.commands.entry_sources import library_file
 from core.commands.moment.found import (
@@ -53,6 +55,7 @@ from core.knowledge.projects import Here
 from core.search import conversations as stored
 from core.search.answering import CHARACTERS, answering, chosen, sentences, share_of
 from core.search.conversation_query import called_alike, has_project, known_project, unread
+from core.search.days import Question, question
 from core.search.query import NEAR_SURE, WEAK
 from core.search.store import places_of
 from core.search.terms import match_any, parse_query, phrases_in, query_of
@@ -141,6 +144,11 @@ def find(
     project that nobody knows."""
     text = query if isinstance(query, str) else " ".join(query)
     wanted = filters_of(kind, since, before, tag, source, role)
+    asked = question(text if not (since or before) else "", date.today())
+    if asked.said and not (asked.open and (tag or kind in ENTRY_KINDS)):
+        dated = _of_days(workspace, asked, project, kind, limit, scope, tag, source, role, lists=lists, tells=tells)
+        if asked.open or dated.hits or dated.listed:
+            return replace(dated, query=text)
     narrowed = bool(kind == "conversation" or source or role or project or since or before)
     if not text.strip() and (not narrowed or kind in ENTRY_KINDS or tag):
         hint = "give some words; 'knowledge recall' lists memories, 'knowledge search --since yesterday' conversations"
@@ -198,6 +206,38 @@ def find(
         text, own.folder, entries, spoken, tuple(shown), "; ".join(notes), tuple(warnings),
         tuple(look.hits[:limit]) if lists else (), look.turns, brought.waiting, look.understood,
     )  # fmt: skip
+
+
+def _of_days(
+    workspace: Workspace,
+    asked: Question,
+    project: str,
+    kind: str,
+    limit: int,
+    scope: Scope | None,
+    tag: Sequence[str] | None,
+    source: Sequence[str] | None,
+    role: str,
+    *,
+    lists: bool,
+    tells: bool,
+) -> FindReport:
+    """What a question about days means, as if they and the project had been given as options: what is of other days
+    is no answer to it."""
+    words, folder = asked.words, ""
+    if asked.place:
+        with opened_index(workspace, LOOK_SECONDS) as (database, _, _):
+            folder = known_project(database, asked.place) if database is not None and not project else ""
+        if scope is not None and folder:
+            folder = folder if scope.tells_conversation(folder) else ""
+            scope = meant(scope.workspace, folder) if folder else scope
+        words = words if folder else f"{words} {asked.place}".strip()
+    found = find(
+        workspace, words, project or folder, kind, asked.span.since, asked.span.before, limit, scope, tag, source, role,
+        lists=lists, tells=tells,
+    )  # fmt: skip
+    understood = understood_as(asked.span, folder)
+    return replace(found, understood=understood, note="; ".join(filter(None, (understood, found.note))))
 
 
 def meant(workspace: Workspace, project: str) -> Scope:
