@@ -436,6 +436,21 @@ def test_a_question_about_days_is_told_what_is_of_these_days_alone(shop: Path) -
     assert "in docs" in call("find", "nightly list last week")[1], "where those days have none, any day"
 
 
+def test_without_words_the_days_of_the_sessions_and_their_titles_are_told(shop: Path) -> None:
+    """ "Never said" of days without a session; and of one that begins with a "q" nobody knows what it is."""
+    rows = [turn("user", "q", 0, "s4", shop), turn("assistant", [{"type": "text", "text": "Locked."}], 1, "s4", shop)]
+    kept("s4", [*rows, {"type": "summary", "summary": "Lock of the importer", "leafUuid": "s4-1"}])
+    for command in ("find", "search"):
+        _, out, said = call(command, "--project", "shop", "--since", "2026-05-20", "--before", "2026-06")
+        told = out + said
+        assert (
+            told.count("no session of this project since 2026-05-20 before 2026-06-01; the newest is of 2026-05-04")
+            == 1
+        )
+        assert "never said" not in told and "says this" not in told
+        assert "shop] Lock of the importer → s4:1" in call(command, "--project", "shop", "--since", "2026-05-03")[1]
+
+
 def test_unknown_never_said_and_a_missing_phrase_are_told_apart(shop: Path) -> None:
     assert "no project of that name is known" in call("find", "notes", "--project", "nowhere")[2]
     assert "never said" in call("find", "zeppelin", "--project", "shop")[1]

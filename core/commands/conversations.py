@@ -41,6 +41,7 @@ from core.search.conversation_query import (
     has_project,
     in_scope,
     known_project,
+    newest_day,
     projects_held,
     sources_held,
     within,
@@ -318,7 +319,7 @@ def find_in(
             wanted = Filters(project=folder, sources=filters.sources, roles=wanted.roles, also=tuple(also))
             near, _ = _meant(workspace, database, words)
             hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed, near)], ""
-        nothing = "" if hits else _why_nothing(database, within(database, wanted, allowed), brought)
+        nothing = "" if hits else _why_nothing(database, within(database, wanted, allowed), brought, text)
         number, turns = stored.totals(database)
     except stored.Trouble as error:
         if stored.is_damage(error):  # where no look noticed
@@ -363,13 +364,19 @@ def sources_named(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _why_nothing(database: Database, wanted: Filters, brought: Brought) -> str:
-    """Why no conversation was found: none is known here yet, or none of those that are says it."""
+def _why_nothing(database: Database, wanted: Filters, brought: Brought, words: str) -> str:
+    """Why no conversation was found: none is known here yet, none is of the days that were asked for, or none of those
+    that are says it."""
     of = f" of {' or '.join(map(title_of, wanted.sources))}" if wanted.sources else ""
     where = f" in {wanted.project}" if wanted.project else " of this project" if wanted.folders is not None else ""
     number = in_scope(database, wanted)
     if number:
         more = f"; {brought.waiting:,} are not read yet" if brought.waiting else ""
+        newest = newest_day(database, wanted) if not words.strip() else ""
+        if newest and (wanted.since or wanted.before):
+            days = f" since {wanted.since}" if wanted.since else ""
+            days += f" before {wanted.before}" if wanted.before else ""
+            return f"no session{of}{where}{days}; the newest is of {newest}{more}"
         them = count(number, "conversation")
         return f"{them}{of}{where} {'was' if number == 1 else 'were'} searched, and none says this{more}"
     yet = " yet" if brought.waiting or not wanted.sources else ""

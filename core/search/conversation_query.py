@@ -192,6 +192,14 @@ def in_scope(database: Database, filters: Filters) -> int:
     return number
 
 
+def newest_day(database: Database, filters: Filters) -> str:
+    """The local day of the last turn at these sources, in these folders and in this project, whatever days are asked
+    for; "" for none."""
+    newest = _newest(database, replace(filters, since="", before=""), 1)
+    last = "SELECT max(date) FROM turns WHERE thread = ?"
+    return str(database.execute(last, (newest[0].row.id,)).fetchone()[0] or "") if newest else ""
+
+
 def sources_held(database: Database) -> list[str]:
     """The sources of which there are conversations to be found, and the tools of those at paths."""
     sql = f"SELECT DISTINCT iif(source = '{AT_PATHS}', tool, source) FROM conversations WHERE {stored.READ} ORDER BY 1"

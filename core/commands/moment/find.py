@@ -182,8 +182,8 @@ def find(
     where = os.path.basename(own.folder) if own.folder and wide.narrow else ""
     firm = bool(shown) and sure
     notes += [f"of {own.folder} alone; another project of that name: {', '.join(alike[:ALIKE])}"] if alike else []
-    if not shown and (source or role or tag):
-        notes += look.nothing
+    if not shown and (source or role or tag or not text.strip()):
+        notes += look.nothing if text.strip() or not lists else []  # a list tells it as a warning
     elif own.folder or wide.everything or firm:
         notes += as_a_whole(entries, spoken, brought.waiting, where, shown=bool(shown), firm=firm)
         if strange and spoken:
@@ -448,8 +448,11 @@ class _Look:
         assert self._database is not None
         held = self._held(hit.name)
         places = tuple(dict.fromkeys(max(0, place - 1) for place in (hit.turn, *hit.places)))
+        words, title = " ".join(hit.text.split()), " ".join(hit.title.split())
+        if not self.text.strip() and not words.casefold().startswith(title.rstrip(" …").casefold()):
+            words = f"{title}: {words}" if len(words) > len(title) else title  # less than the title says nothing more
         row = FoundRow(
-            "conversation", f"{hit.name}:{hit.turn}", " ".join(hit.text.split()), hit.day, short(hit.project),
+            "conversation", f"{hit.name}:{hit.turn}", words, hit.day, short(hit.project),
             hit.name, hit.turn, Served(), held.state_end if held is not None else "", score,
             _is_weak(hit.why), is_own, hit.branch, (), self._called(hit.name), places, 0.0, hit.score,
         )  # fmt: skip
