@@ -457,6 +457,16 @@ def test_unknown_never_said_and_a_missing_phrase_are_told_apart(shop: Path) -> N
     assert "'purple elephant' stands nowhere" in call("find", '"purple elephant" notes')[1]
 
 
+def test_that_nobody_said_a_phrase_comes_before_what_has_most_of_its_words(shop: Path) -> None:
+    """Whoever looks for exact words took the first line for them; what shares one common word is no answer at all."""
+    for out in (call("find", '"purple elephant notes"')[1], answered("find", query='"purple elephant notes"')):
+        assert "(the phrase 'purple elephant notes' stands nowhere" in out and "1. [" not in out
+    out = call("find", '"the notes of the release"')[1]
+    assert "stands nowhere" in out.splitlines()[0] and "→ s1:" in out.splitlines()[1]
+    assert call("find", '"release notes for the shop"')[1].startswith("1. [")
+    assert json.loads(call("find", "--json", '"purple elephant notes"')[1])["note"].startswith("the phrase")
+
+
 @pytest.mark.parametrize("name", ["shop", "acme/shop", "{folder}", "{folder}/", "{folder}/.worktrees/1"])
 def test_a_project_is_named_as_hits_print_it(
     shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

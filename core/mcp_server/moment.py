@@ -105,7 +105,7 @@ def find(
     scope, unknown = _meant(now, project)
     report = find_everything(scope.workspace, query, since=since, limit=limit, scope=scope)
     lines = find_lines(report, FOUND - len(NOT_OURS) - sum(map(len, unknown)), partial(_clean, now))
-    for row, line in zip(report.hits, lines, strict=False):
+    for row, line in zip(report.hits, lines[bool(report.lost) :], strict=False):
         if row.places:
             _showed(now, row.session, line)
     return _told(now, [*unknown, *report.warnings[:2]], FOUND, "\n".join(lines))

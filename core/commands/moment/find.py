@@ -165,6 +165,9 @@ def find(
         if not (own.folder and tells) or (not wide.narrow and (lists or not enough)):
             rows += look.rows(wide, is_own=False, tells=tells and not enough)
             entries, spoken = look.entries, look.searched(wide)
+        missing = look.missing_phrases()
+        if missing and set(words_of(text)) <= set(words_of(" ".join(missing))):  # nothing else was asked for
+            rows = [row for row in rows if row.sharp >= SURE_SHARE]
         shown = chosen_rows(rows, infer_task_type(text), limit)
         sure = not text.strip() or max((row.sharp for row in shown), default=0.0) >= look.least
         shown = [row for row in _given_room(shown, look) if row.text]
@@ -173,12 +176,11 @@ def find(
         usual = look.usual(own.folder) if own.folder and tells else []
         names = own.folder and tells and not (shown and sure) and not (kind or since or before or tag or source or role)
         others = look.sessions(own, {row.session for row in shown}) if names else []
-        missing = look.missing_phrases()
         may_tell = wide.narrow and (scope is None or workspace.config.mcp_all_conversations)
         alike = called_alike(database, own.folder) if database is not None and own.folder and may_tell else []
         unreadable = unread(database) if database is not None else 0
     notes = [look.understood] if look.understood else []
-    notes += [f"the phrase {phrase!r} stands nowhere; its words were searched" for phrase in missing]
+    lost = [f"the phrase {phrase!r} stands nowhere; its words were searched" for phrase in missing]
     where = os.path.basename(own.folder) if own.folder and wide.narrow else ""
     firm = bool(shown) and sure
     notes += [f"of {own.folder} alone; another project of that name: {', '.join(alike[:ALIKE])}"] if alike else []
@@ -204,7 +206,7 @@ def find(
         warnings = list(dict.fromkeys((*warnings, *look.asides, *remarks(text, look.hits, look.nothing))))
     return FindReport(
         text, own.folder, entries, spoken, tuple(shown), "; ".join(notes), tuple(warnings),
-        tuple(look.hits[:limit]) if lists else (), look.turns, brought.waiting, look.understood,
+        tuple(look.hits[:limit]) if lists else (), look.turns, brought.waiting, look.understood, "; ".join(lost),
     )  # fmt: skip
 
 

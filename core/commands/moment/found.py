@@ -64,7 +64,7 @@ class FindReport:
     """What was found, best first. `project` is the folder that was meant, "" for none; `conversations` were searched,
     `waiting` are not read yet. `note` says what is to be known of the answer as a whole. `listed`: everything that
     matches, where it was asked for, as the indexes have it; `turns` there are in all, `understood` says how a question
-    about days was taken."""
+    about days was taken, `lost` which phrases nobody said: told before the hits, which are of their words."""
 
     query: str
     project: str
@@ -77,13 +77,15 @@ class FindReport:
     turns: int = 0
     waiting: int = 0
     understood: str = ""
+    lost: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The document of `--json`."""
         of = self.conversations + self.waiting
         searched = {"entries": self.entries, "conversations": self.conversations, "of": of}
         hits = [row.to_json() for row in self.hits]
-        return {"project": self.project or None, "searched": searched, "hits": hits, "note": self.note}
+        note = "; ".join(filter(None, (self.lost, self.note)))
+        return {"project": self.project or None, "searched": searched, "hits": hits, "note": note}
 
 
 def in_one_order(entries: Sequence[Hit], spoken: Sequence[ConversationHit]) -> list[Hit | ConversationHit]:
@@ -174,12 +176,14 @@ def short_state(state: str) -> str:
 
 
 def find_lines(report: FindReport, room: int = 0, clean: Callable[[str], str] = str) -> list[str]:
-    """A line for each hit, then what is to be known of the answer; within `room` characters, 0 for any number. What
-    does not fit is shortened to the sentences that do; what follows is left out, and counted. `clean` is what text goes
-    through before it is told, each by itself: the name of a session behind a word like "password" is none."""
+    """Which phrases nobody said, a line for each hit, then what is to be known of the answer; within `room` characters,
+    0 for any number. What does not fit is shortened to the sentences that do; what follows is left out, and counted.
+    `clean` is what text goes through before it is told, each by itself: the name of a session behind a word like
+    "password" is none."""
     lines: list[str] = []
+    head = [clean(report.lost)] if report.lost else []
     tail = [clean(report.note)] if report.note else []
-    left = room - sum(map(len, tail)) - 40 if room else 1 << 30
+    left = room - sum(map(len, (*head, *tail))) - 40 if room else 1 << 30
     for number, row in enumerate(report.hits, start=1):
         line = f"{number}. {_line(row, clean)}"
         if len(line) >= left:
@@ -190,7 +194,8 @@ def find_lines(report: FindReport, room: int = 0, clean: Callable[[str], str] = 
                 break
         lines.append(line[:left])
         left -= len(line) + 1
-    return [*lines, *(f"({one_line(part)})" for part in tail)]
+    before, behind = ([f"({one_line(part)})" for part in parts] for parts in (head, tail))
+    return [*before, *lines, *behind]
 
 
 def _beginning(text: str, room: int) -> str:
