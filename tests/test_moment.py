@@ -451,6 +451,22 @@ def test_without_words_the_days_of_the_sessions_and_their_titles_are_told(shop: 
         assert "shop] Lock of the importer → s4:1" in call(command, "--project", "shop", "--since", "2026-05-03")[1]
 
 
+def test_only_sessions_of_this_project_are_in_another_language_here(shop: Path, tmp_path: Path) -> None:
+    """Who was told to ask in Chinese found no Chinese session in the project: the hit was of another one."""
+    (other := tmp_path / "work" / "farm").mkdir()
+    told = "zeppelin 导入程序每天晚上都会重复写入所有的行，因为账本被打开了两次。"
+    kept(
+        "s5",
+        [
+            turn("user", "zeppelin 为什么重复写入？", 0, "s5", other),
+            turn("assistant", [{"type": "text", "text": told}], 1, "s5", other),
+        ],
+    )
+    out = call("find", "zeppelin")[1]
+    assert "账本" in out and "another language" not in out
+    assert "another language" in call("find", "zeppelin", "--project", str(other))[1]
+
+
 def test_unknown_never_said_and_a_missing_phrase_are_told_apart(shop: Path) -> None:
     assert "no project of that name is known" in call("find", "notes", "--project", "nowhere")[2]
     assert "never said" in call("find", "zeppelin", "--project", "shop")[1]

@@ -193,7 +193,7 @@ def find(
             notes.append(f"nobody said {', '.join(strange)} in {searched}")
     else:
         notes.append(f"{IN_NO_PROJECT}; {ALLOWING}")
-    if any(_in_another_script(text, row) for row in shown):
+    if any(_in_another_script(text, row) for row in shown if row.own or not own.folder):
         notes.append("sessions here are in another language: ask in that too")
     if others:
         notes.append(f"sessions here: {', '.join(others)}")
