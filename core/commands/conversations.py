@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from core import conversation_index as conversation_index
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
 from core.base.figures import count, size
-from core.base.result import KnowledgeError, disk_errors
+from core.base.result import KnowledgeError, attempt, disk_errors
+from core.commands.project import Scope, find_project, scope_of
 from core.commands.search import meant
 from core.commands.text import one_line
 from core.commands.transcript import (
@@ -31,7 +32,7 @@ from core.commands.transcript import read as read
 from core.commands.workspace import Workspace, embedder_name
 from core.conversation_index import RATE, SHARE, Brought, look, place_of
 from core.harvest.report import Progress
-from core.knowledge.projects import here_in, known_projects
+from core.knowledge.projects import Here, here_in, known_projects
 from core.search import conversations as stored
 from core.search import kept_vectors
 from core.search.candidates import Filters
@@ -374,9 +375,9 @@ def _why_nothing(database: Database, wanted: Filters, brought: Brought, words: s
         more = f"; {brought.waiting:,} are not read yet" if brought.waiting else ""
         newest = newest_day(database, wanted) if not words.strip() else ""
         if newest and (wanted.since or wanted.before):
-            days = f" since {wanted.since}" if wanted.since else ""
-            days += f" before {wanted.before}" if wanted.before else ""
-            return f"no session{of}{where}{days}; the newest is of {newest}{more}"
+            days = f"from {wanted.since} to {wanted.before}" if wanted.before else f"since {wanted.since}"
+            days = f"{days}; the newest is of {newest}" if wanted.since else f"before {wanted.before}"
+            return f"no session{of}{where} {days}{more}"
         them = count(number, "conversation")
         return f"{them}{of}{where} {'was' if number == 1 else 'were'} searched, and none says this{more}"
     yet = " yet" if brought.waiting or not wanted.sources else ""
@@ -416,6 +417,30 @@ def project_places(workspace: Workspace, database: Database, asked: str, brought
     hint = f"the newest conversations were held in {', '.join(held)}" if held else "give its folder"
     yet = f" yet, and {brought.waiting:,} conversations are not read" if brought.waiting else ""
     raise KnowledgeError("no-project", f"no project of that name is known{yet}", asked, hint)
+
+
+def scope_meant(workspace: Workspace, project: str) -> Scope:
+    """The project that is meant, also one that only conversations know, for who may be told of all. Raises
+    KnowledgeError for one that nobody knows."""
+    if project and os.path.isdir(workspace.cwd / os.path.expanduser(project)):
+        find_project(workspace, project)  # refuses a folder that holds another home
+    found = attempt(scope_of, workspace, project, allowed=True)
+    if not isinstance(found, KnowledgeError):
+        return found.value
+    if found.error.code != "no-project":
+        raise found
+    with opened_index(workspace, LOOK_SECONDS) as (database, brought, _):
+        if database is None:
+            raise found
+        folder = known_project(database, project) or project_places(workspace, database, project, brought)[0]
+        held = has_project(database, folder)
+    found = attempt(scope_of, workspace, folder, allowed=True)
+    if not isinstance(found, KnowledgeError):
+        return found.value
+    if not held:
+        raise found
+    known = scope_of(workspace, all_projects=True, allowed=True).projects  # nothing was harvested there
+    return Scope(workspace, known, Here(folder, frozenset((folder,))), folder, narrow=True)
 
 
 def understood_as(span: Span, folder: str) -> str:

@@ -11,9 +11,10 @@ from pydantic import Field
 from core.base.marks import for_prompt
 from core.base.result import KnowledgeError, attempt
 from core.commands.conversations import read as read_whole
+from core.commands.conversations import scope_meant
 from core.commands.library.documents import library_part
 from core.commands.moment.find import find as find_everything
-from core.commands.moment.find import meant, passage
+from core.commands.moment.find import passage
 from core.commands.moment.found import find_lines, short_state
 from core.commands.moment.handoff import handoff as handed_off
 from core.commands.moment.worked import CHUNK, worked_text
@@ -74,7 +75,7 @@ def _meant(now: Workspace, project: str) -> tuple[Scope, list[str]]:
     project all the same."""
     if project in ("", EVERY) or not now.config.mcp_all_conversations:
         return told_in(now, project, all_projects=_everywhere(now, project)), []
-    found = attempt(meant, now, project)
+    found = attempt(scope_meant, now, project)
     if not isinstance(found, KnowledgeError):
         return found.value, []
     if found.error.code != "no-project":

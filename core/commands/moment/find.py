@@ -26,7 +26,7 @@ from core.commands.conversations import (
     ConversationHit,
     filters_of,
     find_in,
-    project_places,
+    scope_meant,
     understood_as,
 )
 from core.commands.entry_sources import library_file
@@ -39,7 +39,7 @@ from core.commands.moment.found import (
     in_one_order,
     short,
 )
-from core.commands.project import ALLOWING, IN_NO_PROJECT, Scope, find_project, scope_of
+from core.commands.project import ALLOWING, IN_NO_PROJECT, Scope
 from core.commands.row import NAMED, Argument, listed, option, repeated, single, whole_number
 from core.commands.search import remarks, search
 from core.commands.table import SUMMARY
@@ -51,10 +51,9 @@ from core.experience.kinds import infer_task_type
 from core.experience.record import Served
 from core.give.commands_here import usual as usual_commands
 from core.give.still import gone, never_merged
-from core.knowledge.projects import Here
 from core.search import conversations as stored
 from core.search.answering import CHARACTERS, answering, chosen, sentences, share_of
-from core.search.conversation_query import called_alike, has_project, known_project, unread
+from core.search.conversation_query import called_alike, known_project, unread
 from core.search.days import Question, question
 from core.search.query import NEAR_SURE, WEAK
 from core.search.store import places_of
@@ -155,7 +154,7 @@ def find(
         raise KnowledgeError("usage", "there is nothing to search for", hint=hint)
     if not 1 <= limit <= MAX_LIMIT:
         raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MAX_LIMIT}")
-    wide = scope if scope is not None else replace(meant(workspace, project), everything=not project)
+    wide = scope if scope is not None else replace(scope_meant(workspace, project), everything=not project)
     own = replace(wide, everything=False, narrow=True)
     with opened_index(workspace, LOOK_SECONDS) as (database, brought, problem):
         look = _Look(wide.workspace, text, kind, tag, wanted, max(LOOKED, limit), database, brought)
@@ -232,7 +231,7 @@ def _of_days(
             folder = known_project(database, asked.place) if database is not None and not project else ""
         if scope is not None and folder:
             folder = folder if scope.tells_conversation(folder) else ""
-            scope = meant(scope.workspace, folder) if folder else scope
+            scope = scope_meant(scope.workspace, folder) if folder else scope
         words = words if folder else f"{words} {asked.place}".strip()
     found = find(
         workspace, words, project or folder, kind, asked.span.since, asked.span.before, limit, scope, tag, source, role,
@@ -240,30 +239,6 @@ def _of_days(
     )  # fmt: skip
     understood = understood_as(asked.span, folder)
     return replace(found, understood=understood, note="; ".join(filter(None, (understood, found.note))))
-
-
-def meant(workspace: Workspace, project: str) -> Scope:
-    """The project that is meant, also one that only conversations know, for who may be told of all. Raises
-    KnowledgeError for one that nobody knows."""
-    if project and os.path.isdir(workspace.cwd / os.path.expanduser(project)):
-        find_project(workspace, project)  # refuses a folder that holds another home
-    found = attempt(scope_of, workspace, project, allowed=True)
-    if not isinstance(found, KnowledgeError):
-        return found.value
-    if found.error.code != "no-project":
-        raise found
-    with opened_index(workspace, LOOK_SECONDS) as (database, brought, _):
-        if database is None:
-            raise found
-        folder = known_project(database, project) or project_places(workspace, database, project, brought)[0]
-        held = has_project(database, folder)
-    found = attempt(scope_of, workspace, folder, allowed=True)
-    if not isinstance(found, KnowledgeError):
-        return found.value
-    if not held:
-        raise found
-    known = scope_of(workspace, all_projects=True, allowed=True).projects  # nothing was harvested there
-    return Scope(workspace, known, Here(folder, frozenset((folder,))), folder, narrow=True)
 
 
 class _Look:
