@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -192,3 +193,24 @@ def workspace_of(world: World) -> Workspace:
 def taken_back(world: World, run: str) -> UndoReport:
     """A run is undone."""
     return undo(workspace_of(world), run, editor_wait=HURRIED)
+
+
+def session(folder: Path, number: int, *said: str, day: str = "2026-06-01") -> str:
+    """A transcript of Claude Code in which a user and the assistant take turns."""
+    folder.mkdir(exist_ok=True)
+    rows = []
+    for at, text in enumerate(said):
+        who = "assistant" if at % 2 else "user"
+        message = {"role": who, "content": [{"type": "text", "text": text}] if at % 2 else text}
+        rows.append({
+            "type": who, "sessionId": f"s{number}", "uuid": f"{number}-{at}", "parentUuid": f"{number}-{at - 1}",
+            "cwd": str(folder), "timestamp": f"{day}T10:{at:02d}:00.000Z", "message": message,
+        })  # fmt: skip
+    return "\n".join(json.dumps(row) for row in rows) + "\n"
+
+
+def known_id(prompt: str, words: str) -> str:
+    """The id under which a line is shown, "" where it is not."""
+    block = prompt.partition("<known>")[2].partition("</known>")[0]
+    found = re.search(rf"^(k\d+) \([\w ]+(?:, [\w-]+)?\): .*{re.escape(words)}", block, re.MULTILINE)
+    return found[1] if found else ""
