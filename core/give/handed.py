@@ -58,6 +58,7 @@ class Handed:
     def note(self, tool: str, project: str, event: str, rows: Sequence[Row], transcript: str, at: int) -> None:
         """Write down what is handed out: words, why, score and command, cleared of secrets. The lines for a prompt are
         out of the index, which has none."""
+        clear = list(rows)
         if event != "prompt":
             from core.base.secrets.redact import redact  # five hundred shapes: only where a command or a path is told
 
@@ -65,8 +66,6 @@ class Handed:
                 row._replace(text=redact(row.text).text, why=redact(row.why).text, instead=redact(row.instead).text)
                 for row in rows
             ]
-        else:
-            clear = list(rows)
         self._append(
             {
                 "at": at, "tool": tool, "session": self._session, "transcript": transcript, "project": project,

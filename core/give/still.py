@@ -46,12 +46,16 @@ def taken_back(paths: Paths) -> Callable[[str], bool]:
         whole = (line.rpartition(" → ")[0] or line).removesuffix(" …")
         for said in (whole, *_ENDS.split(whole)):
             key = f" {statement_key(said)} "
-            near = [one for one in keys if key == one or min(len(key), len(one)) > LEAST]
-            if removed.is_purged(said) or any(key in one or one in key for one in near):
+            if removed.is_purged(said) or any(key == one or _is_part(key, one) for one in keys):
                 return True
         return False
 
     return is_away
+
+
+def _is_part(one: str, other: str) -> bool:
+    """Whether of two texts one is a part of the other, neither of them short."""
+    return min(len(one), len(other)) > LEAST and (one in other or other in one)
 
 
 def lesson_taken_back(paths: Paths, line: str, instead: str) -> bool:
