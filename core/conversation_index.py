@@ -153,7 +153,7 @@ class _Look:
         found = self._found(walk)
         new = [row for path, row in found.items() if path not in known or known[path].state != _state(row)]
         if new:  # loading what reads them is not counted among the seconds
-            import core.base.secrets.redact
+            import core.base.secrets.nets
             import core.conversations.read  # noqa: F401
         until = time.monotonic() + seconds
         gone = [row.id for path, row in known.items() if path not in found]

@@ -21,7 +21,8 @@ from core.base.entry import Embed, Entry
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.conversations import ConversationFilters, find, index_folder
 from core.commands.daily.vectors import build_vectors
-from core.commands.transcript import known_entries, where_of
+from core.commands.sources import known_entries
+from core.commands.transcript import where_of
 from core.conversation_index import look
 from core.harvest.report import Progress
 from core.knowledge.ledger import format_ledger

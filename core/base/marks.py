@@ -24,6 +24,8 @@ from functools import cache
 from html import unescape
 from typing import NamedTuple
 
+from core.base.secrets.redact import redact
+
 # --- characters that nobody sees -------------------------------------------------------------------------------------
 
 # Not in it, though of category Cf, are the signs in front of Arabic and Syriac numbers and the frames of Egyptian ones.
@@ -245,8 +247,6 @@ def for_prompt(text: str, *, secrets: bool = True, origins: bool = False) -> str
     to hide one; and it tames once more, because a placeholder has brackets."""
     if not secrets:
         return tame(text, origins=origins)
-    from core.base.secrets.redact import redact  # five hundred shapes: only for whoever fills a prompt
-
     plain = text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
     safe = tame(text if plain else redact(text).text, origins=origins)
     masked = redact(safe).text

@@ -16,6 +16,7 @@ from core.base.figures import iso_of
 from core.base.project import project_root
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.row import SPOKEN, flag, listed, needed, option, top, whole_number
+from core.commands.sources import known_entries
 from core.commands.text import count
 from core.commands.transcript_text import NO_LONGER, markdown, readable
 from core.commands.workspace import Workspace
@@ -25,7 +26,7 @@ from core.conversations.render import TOOLS
 from core.conversations.turns import cut as cut
 from core.knowledge.digest import is_short_for
 from core.knowledge.journal import read_plans
-from core.knowledge.ledger import FORGOTTEN, Entry, seen_ledger
+from core.knowledge.ledger import FORGOTTEN, Entry
 from core.knowledge.same import mark_of_text
 from core.search import conversations as stored
 from core.search import store
@@ -75,14 +76,6 @@ def where_of(workspace: Workspace) -> tuple[Where, str]:
     )
     problem = f"the setting search_sources names {', '.join(map(repr, unknown))}; accepted: {', '.join((*NAMES, ALL))}"
     return where, problem if unknown else ""
-
-
-def known_entries(workspace: Workspace) -> Mapping[str, Entry]:
-    """The ledger; nothing where it cannot be read."""
-    try:
-        return seen_ledger(workspace.paths)
-    except KnowledgeError:
-        return {}
 
 
 def _known(entry: Entry) -> str:

@@ -225,7 +225,9 @@ def _of_file(
         return []
     from core.give.still import stands
 
-    told = [(os.path.relpath(title, project), " ".join(text.split())) for text, file, title in rows if stands(file, text)]
+    told = [
+        (os.path.relpath(title, project), " ".join(text.split())) for text, file, title in rows if stands(file, text)
+    ]
     return [(f"{name}: {text[:400]}", "notes of the file", 1.0, "", "") for name, text in told]
 
 

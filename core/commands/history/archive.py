@@ -18,15 +18,13 @@ from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.daily.autopilot import read_autopilot, sources_of
 from core.commands.daily.connect import Ask, agreed, nobody
 from core.commands.row import flag, group, needed, option, optional, single
-from core.commands.sources import deleted_by_tools
+from core.commands.sources import deleted_by_tools, known_entries
 from core.commands.text import count, one_line, size
-from core.commands.transcript import Shown, known_entries, read, show_text
 from core.commands.workspace import Clock, Workspace, utc_now
-from core.harvest.keeping import REMOVED, SOON_DAYS
 from core.harvest.recovery import Recovered, with_store
-from core.harvest.steps import expires
+from core.harvest.steps import SOON_DAYS, expires
 from core.knowledge.ledger import note_entries
-from core.sources.archive import LET_GO, file_of, held, key_of
+from core.sources.archive import LET_GO, REMOVED, file_of, held, key_of
 from core.sources.tools import title_of
 
 ALL = "all"
@@ -189,6 +187,8 @@ _UNFIT = re.compile(r"[^\w.-]+")
 def archive_export(workspace: Workspace, which: str, folder: str = "") -> Exported:
     """Write conversations as markdown into a folder (this one), one file each. `which` is a name, a tool, a project or
     `all`. A file that is there already is not touched. Raises KnowledgeError where none is meant."""
+    from core.commands.transcript import Shown, read, show_text
+
     target = Path(workspace.cwd, os.path.expanduser(folder))
     made, errors = list[str](), list[ErrorInfo]()
     for row in _meant(workspace, which):
