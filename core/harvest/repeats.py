@@ -12,6 +12,7 @@ conversation has settled goes, unless the user has touched it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,7 @@ from core.knowledge.lines import PlannedFile, absent_lines, key_of
 from core.knowledge.run_state import UNDO
 
 if TYPE_CHECKING:
+    from core.harvest.answer import Item
     from core.harvest.distil import Harvest
 
 ALIKE = 85
@@ -313,19 +315,19 @@ def _bullets(name: str, text: str) -> Iterator[tuple[str, Bullet]]:
 
 @dataclass(frozen=True)
 class _Reading:
-    """What the conversation says now: `given` by category, None where the rules did not read all of it; the first words
-    of what is `done`; what a model has `settled` of each category."""
+    """What the conversation says now: what the rules find `over` by category, which they still find in what it was
+    before; the first words of what is `done`, and its words; what a model has `settled` of each category."""
 
-    given: dict[str, set[str]] | None
+    over: dict[str, set[str]]
     heads: set[str]
+    done: set[str]
     settled: dict[str, set[str]]
 
     @staticmethod
     def of(harvest: Harvest) -> _Reading:
-        given = dict[str, set[str]]()
-        for item in harvest.by_rules or ():
-            found = given.setdefault(item.category, set())
-            found |= {_said(item.text), _said(with_quote(item.text, item.quote))}
+        given = _by_category(harvest.by_rules or ())
+        before = _by_category(harvest.before)
+        over = {category: before[category] - given[category] for category in OPEN}
         settled = {category: set[str]() for category in OPEN}
         for offer in harvest.offers:
             if _SETTLES.get(offer.kind) == offer.category:
@@ -333,7 +335,7 @@ class _Reading:
         done = [item.text for item in harvest.items if item.category == "tasks_done" and not item.held]
         settled["tasks_open"] |= set(map(_said, done))
         heads = {_said(_head(item.text)) for item in harvest.by_rules or () if item.category == "tasks_done"}
-        return _Reading(given if harvest.by_rules is not None else None, heads, settled)
+        return _Reading(over, heads, given["tasks_done"], settled)
 
     def outdates(self, category: str, text: str, *, by_rules: bool) -> bool:
         """Whether a line that an earlier harvest wrote is no longer true: what was open is settled, what was done is
@@ -341,9 +343,17 @@ class _Reading:
         words = _said(text)
         if words in self.settled.get(category, ()):
             return True
-        if self.given is None or not by_rules or words in self.given.get(category, ()):
-            return False
-        return category in OPEN or (category == "tasks_done" and _said(_head(text)) in self.heads)
+        if category == "tasks_done":
+            return by_rules and words not in self.done and _said(_head(text)) in self.heads
+        return by_rules and category in OPEN and words in self.over[category]
+
+
+def _by_category(items: Iterable[Item]) -> defaultdict[str, set[str]]:
+    """The words of items as lines have them."""
+    found = defaultdict[str, set[str]](set)
+    for item in items:
+        found[item.category] |= {_said(item.text), _said(with_quote(item.text, item.quote))}
+    return found
 
 
 def _head(text: str) -> str:
