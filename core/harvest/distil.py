@@ -368,24 +368,6 @@ def shown_size(item: Artifact) -> int:
         return item.size
 
 
-class ShownSizes:
-    """`shown_size`, remembered by content in `file` (None: not at all); deleting it costs time only."""
-
-    def __init__(self, file: Path | None) -> None:
-        self._file = file
-        self._known: dict[str, int] | None = None
-
-    def __call__(self, item: Artifact, sha256: str) -> int:
-        if self._known is None:
-            kept = cached_table(self._file).items() if self._file is not None else ()
-            self._known = {key: size for key, size in kept if isinstance(size, int)}
-        if sha256 not in self._known:
-            self._known[sha256] = shown_size(item)
-            if self._file is not None:
-                files.write_cache(self._file, json.dumps(self._known).encode())
-        return self._known[sha256]
-
-
 # --- checks that wait for a second session of their project ----------------------------------------------------------
 
 MAX_PROJECTS = 200

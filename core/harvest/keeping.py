@@ -28,7 +28,7 @@ from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
 from core.harvest.committer import Committer
 from core.harvest.report import Progress, Report
-from core.harvest.steps import FORGOTTEN_BY_YOU, SOON_DAYS, Archiving, HarvestOptions, HarvestPlan, expires
+from core.harvest.steps import FORGOTTEN_BY_YOU, KEEP_DAYS, Archiving, HarvestOptions, HarvestPlan, expires
 from core.knowledge.ledger import FORGOTTEN, Entries, Entry
 from core.knowledge.purge import Purge
 from core.sources import archive
@@ -83,7 +83,7 @@ def _wanted(
             continue
         if reason == FORGOTTEN_BY_YOU or item.source in settings.left_out:
             continue
-        if settings.which == "expiring" and not expires(item, options.days_kept, now, SOON_DAYS):
+        if settings.which == "expiring" and not expires(item, options.days_kept, now, KEEP_DAYS):
             continue
         key = key_of(item.path, item.source)
         if not _is_settled(entries.get(key), item, settings, is_there=key in there):

@@ -46,6 +46,8 @@ def redact(text: str, known: Iterable[tuple[int, int]] = ()) -> Redacted:
 
 def _secrets_of(text: str, known: Iterable[tuple[int, int]]) -> list[Found]:
     """What must be replaced, in order, without overlaps."""
+    if not text:
+        return []
     from core.base.secrets import nets  # 0.1 s, and many a command redacts nothing
 
     found = nets.found_in(text)

@@ -22,7 +22,7 @@ from core.commands.sources import deleted_by_tools, known_entries
 from core.commands.text import count, one_line, size
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.recovery import Recovered, with_store
-from core.harvest.steps import SOON_DAYS, expires
+from core.harvest.steps import KEEP_DAYS, expires
 from core.knowledge.ledger import note_entries
 from core.sources.archive import LET_GO, REMOVED, file_of, held, key_of
 from core.sources.tools import title_of
@@ -142,7 +142,7 @@ def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[int, str]:
     warning where no hook and no timer will see them."""
     moment, entries = now(), known_entries(workspace)
     found, deletes = deleted_by_tools(workspace)
-    soon = [item for item in found if expires(item, deletes, moment, SOON_DAYS)]
+    soon = [item for item in found if expires(item, deletes, moment, KEEP_DAYS)]
     if not soon:
         return 0, ""
     archived = workspace.config.archive != "off"
@@ -161,7 +161,7 @@ def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[int, str]:
     names = " and ".join(f"{count(number, f'{title_of(name)} conversation')}" for name, number in lost.items())
     what = "not kept yet" if archived else "not harvested"
     return sum(lost.values()), (
-        f"{names} will be deleted within {SOON_DAYS} days, {what}, and no hook or timer harvests here: 'knowledge "
+        f"{names} will be deleted within {KEEP_DAYS} days, {what}, and no hook or timer harvests here: 'knowledge "
         "harvest --apply --source all' reads them, 'knowledge connect' or 'knowledge schedule' does so from then on"
     )
 
@@ -266,7 +266,7 @@ def archive_text(report: ArchiveReport) -> str:
     if report.which == "off":
         rows.append("nothing is kept: 'knowledge config set archive expiring' keeps what is about to be deleted")
     elif report.coming:
-        rows.append(f"{report.coming} more will be deleted by their tools within {SOON_DAYS} days and are not kept yet")
+        rows.append(f"{report.coming} more will be deleted by their tools within {KEEP_DAYS} days and are not kept yet")
     rows += [f"warning: {report.warning}"] if report.warning else []
     return "\n".join(rows) + "\n"
 
