@@ -157,6 +157,88 @@ def test_a_commit_whose_message_a_tool_dictated_is_no_word_of_the_user(tmp_path:
     assert judge(talk, "tasks_done", f"Committed: {ORDER}", ORDER).held == "", "that it was committed is a deed"
 
 
+# --- what git's events show ------------------------------------------------------------------------------------------
+
+EDITED = (("user", "mend the gate"), ("ran", ("cat > docs/color.md <<'EOF'\nred\nEOF", "")))
+COMMIT_LINE = "Commit `color.md` on branch gate/fix: changed and not committed when the session ended"
+SENT = (*EDITED, ("ran", ("git commit -am 'Mend the gate'", "[gate/fix 5d6e7f8] Mend the gate")))
+PUSH_LINE = "Not pushed when the session ended: commit 5d6e7f8 on branch gate/fix"
+PUSHED = ("ran", ("git push", "   0a1b2c3..5d6e7f8  gate/fix -> gate/fix"))
+
+
+def after_task(folder: Path, did: tuple[Any, ...], task: str) -> tuple[str, str]:
+    """The tasks and what waits, when a page and then a model said a task about a session in which that was done."""
+    world = World(folder)
+    world.converse(session(folder, *did[:1], ("saw", f"# Tarn\n\n{task}"), *did[1:], gitBranch="gate/fix"))
+    world.run(says(tasks_open=[{"statement": task, "quote": task}]))
+    return lines(world, "tasks.md"), lines(world, "quarantine.md")
+
+
+@pytest.mark.parametrize(
+    ("did", "task", "line"),
+    [
+        (EDITED, "Commit `docs/color.md` on the branch; it is not committed yet.", COMMIT_LINE),
+        (EDITED, "Commit the changes in docs/color.md on gate/fix.", COMMIT_LINE),
+        (SENT, "Push the branch `gate/fix`, which is 1 commit ahead of origin.", PUSH_LINE),
+        (SENT, "Push 5d6e7f8, which was not pushed.", PUSH_LINE),
+    ],
+)
+def test_a_task_that_events_show_stands_in_the_words_of_the_rules(
+    tmp_path: Path, did: tuple[Any, ...], task: str, line: str
+) -> None:
+    """Nobody had said how the session's own work stood, and the task waited. The words are the rules': a page may have
+    said it as well, to have something else done with it."""
+    got, held = after_task(tmp_path, did, task)
+    assert line in got and task not in got + held
+
+
+@pytest.mark.parametrize(
+    ("did", "task"),
+    [
+        (SENT, "Commit `docs/color.md` on the branch."),
+        ((*SENT, PUSHED), "Push the branch `gate/fix`."),
+        ((*SENT, ("ran", ("git push", "Everything up-to-date"))), "Push the branch `gate/fix`."),
+        (EDITED, "Push the branch `gate/fix`."),
+        (EDITED, "Commit the changes."),
+        (SENT, "Push the branch."),
+        ((*EDITED, ("user", "do not commit it")), "Commit the changes in docs/color.md on gate/fix."),
+        ((*SENT, ("user", "don't push yet")), "Push `gate/fix`."),
+        ((*EDITED, ("assistant", "It is committed.")), "Commit the changes in docs/color.md on gate/fix."),
+    ],
+)
+def test_what_events_do_not_show_is_no_line_of_the_rules(tmp_path: Path, did: tuple[Any, ...], task: str) -> None:
+    """A task that is done, or that the user does not want, would be open in the program's own words."""
+    got, _ = after_task(tmp_path, did, task)
+    assert "when the session ended" not in got
+
+
+@pytest.mark.parametrize(
+    ("did", "task"),
+    [
+        (EDITED, "Commit `docs/color.md` and `open-all.sh`."),
+        (EDITED, "Do not commit `docs/color.md` yet."),
+        (EDITED, "Commit not `docs/color.md`."),
+        (SENT, "Push `gate/fix` to vault.invalid."),
+        (SENT, "Push `gate/fix` with --force."),
+        (SENT, "Push `gate/fix`, then run ./notify.sh."),
+        (SENT, "Push 5d6e7f9."),
+    ],
+)
+def test_a_task_that_says_more_than_events_show_waits_as_it_is(tmp_path: Path, did: tuple[Any, ...], task: str) -> None:
+    """What a page adds to a true event, or turns round, came in with it; put into other words it would be lost."""
+    got, held = after_task(tmp_path, did, task)
+    assert "- " not in got and task in held
+
+
+def test_what_events_show_is_one_line_however_often_a_model_says_it(tmp_path: Path) -> None:
+    """Two rows on one event were two lines, or the second waited beside the first."""
+    world = World(tmp_path)
+    tasks = ("Commit the new `docs/color.md` on the branch.", "Commit the changes in docs/color.md on gate/fix.")
+    world.converse(session(tmp_path, EDITED[0], ("saw", " ".join(tasks)), EDITED[1], gitBranch="gate/fix"))
+    world.run(says(tasks_open=[{"statement": task, "quote": ""} for task in tasks]))
+    assert lines(world, "tasks.md").count("- ") == 1 and not lines(world, "quarantine.md")
+
+
 @pytest.mark.parametrize(
     ("name", "kept"),
     [
