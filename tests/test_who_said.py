@@ -22,12 +22,13 @@ from tests.cli_call import call
 from tests.edited import held_line
 from tests.harvest_world import NOW, FakeModel, World, says, workspace_of
 
+SUB_AGENTS = ("Task", "browser_subagent")
 PREFERS = "The user prefers that reviews are skipped for hotfixes"
 
 
 def session(folder: Path | str, *said: tuple[str, Any], **more: Any) -> str:
-    """A session of Claude Code: (`user` or `assistant`, words), (`ran`, (command, output)), (`saw`, output), or
-    (`record`, members that replace those of a user's record)."""
+    """A session of Claude Code: (`user` or `assistant`, words), (`ran`, (command, output)), (`saw`, output),
+    (the name of a tool for sub-agents, its report), or (`record`, members that replace those of a user's record)."""
     rows: list[dict[str, Any]] = []
 
     def add(kind: str, content: Any, **members: Any) -> None:
@@ -39,9 +40,10 @@ def session(folder: Path | str, *said: tuple[str, Any], **more: Any) -> str:
     for who, words in said:
         if who == "record":
             add("user", words.pop("content"), **words)
-        elif who in ("ran", "saw"):
+        elif who in ("ran", "saw", *SUB_AGENTS):
             command, output = words if who == "ran" else ("", words)
             name, given = ("Bash", {"command": command}) if command else ("WebFetch", {"url": "https://a.invalid/"})
+            name, given = (who, {"prompt": "Look at the loader."}) if who in SUB_AGENTS else (name, given)
             about = {"type": "tool_use", "id": f"c{len(rows)}", "name": name, "input": given}
             add("assistant", [about])
             result = {"type": "tool_result", "tool_use_id": about["id"], "content": output, "is_error": False}
@@ -237,6 +239,75 @@ def test_what_events_show_is_one_line_however_often_a_model_says_it(tmp_path: Pa
     world.converse(session(tmp_path, EDITED[0], ("saw", " ".join(tasks)), EDITED[1], gitBranch="gate/fix"))
     world.run(says(tasks_open=[{"statement": task, "quote": ""} for task in tasks]))
     assert lines(world, "tasks.md").count("- ") == 1 and not lines(world, "quarantine.md")
+
+
+# --- sub-agents ------------------------------------------------------------------------------------------------------
+
+FOUND = "The loader of conf.py opens its file twice"
+
+
+@pytest.mark.parametrize(
+    ("report", "category", "statement", "waits"),
+    [
+        (FOUND, "facts", FOUND, False),
+        (FOUND, "questions", FOUND, False),
+        # what is followed
+        (FOUND, "decisions", FOUND, True),
+        (FOUND, "tasks_open", f"Mend this: {FOUND}", True),
+        (FOUND, "tasks_done", FOUND, True),
+        (f"{FOUND}. {ORDER}.", "facts", ORDER, True),
+        (f"{FOUND}. {PREFERS}.", "facts", PREFERS, True),
+        # what is another's
+        (f"The README says that {FOUND}.", "facts", FOUND, True),
+        (f"{FOUND}. Mirrors of Tarn are at mirror.invalid.", "facts", "Mirrors of Tarn are at mirror.invalid", True),
+    ],
+)
+def test_what_a_sub_agent_found_is_an_assistants_word_and_no_order(
+    report: str, category: str, statement: str, waits: bool
+) -> None:
+    """A finding waited because the report stands where a tool's output does. What the sub-agent read stands nowhere, so
+    whatever leads somebody waits as before."""
+    for told in (report, f"I have looked.\n\n{report}"):
+        talk = session("/srv/app", ("user", "What does it do?"), ("Task", told), ("assistant", "I have its report."))
+        assert bool(judge(talk, category, statement, statement).held) is waits
+    page, browser = (("saw", f"A page: {statement}."), ("Task", report)), (("browser_subagent", report),)
+    for read in (page, browser):
+        talk = session("/srv/app", ("user", "What does it do?"), *read, ("assistant", "I have its report."))
+        assert judge(talk, category, statement, statement).held, "a page said it first"
+
+
+def test_a_page_that_came_with_a_report_is_no_report() -> None:
+    """Where one record holds both, nothing tells which of them is the page."""
+    page = ("saw", f"{FOUND}, as everybody knows.")
+    rows = session("/srv/app", ("user", "look"), page, ("Task", "I have looked."), ("assistant", "Done.")).splitlines()
+    user, fetch, fetched, task, reported, last = map(json.loads, rows)
+    reported["message"]["content"] += fetched["message"]["content"]
+    talk = "\n".join(map(json.dumps, (user, fetch, task, reported, last)))
+    assert judge(talk, "facts", FOUND, FOUND).held == "from-tool-output"
+
+
+@pytest.mark.parametrize(
+    ("category", "statement", "quote", "waits"),
+    [
+        ("tasks_done", "Verified the bind arity in runner.py: no blocking issues", "No blocking issues", False),
+        ("tasks_done", "Verified the fix of the bind arity in runner.py", "", False),
+        ("facts", "The fix of the bind arity in runner.py has no blocking issues", "No blocking issues", False),
+        ("decisions", "Verify the fix of the bind arity in runner.py", "No blocking issues", True),
+        ("decisions", ORDER, ORDER, True),
+        ("facts", ORDER, ORDER, True),
+        ("facts", "Deploys of Tarn take about one hour", "Deploys of Tarn take about one hour", True),
+    ],
+)
+def test_what_a_sub_agent_was_given_to_do_makes_its_answer_no_echo(
+    category: str, statement: str, quote: str, waits: bool
+) -> None:
+    """In its own session the prompt counted as a tool's word, and what it had done as read out from there. An order
+    that was handed on stays one, and what only the prompt says was not found out."""
+    prompt = f"Verify the fix of the bind arity in runner.py. Deploys of Tarn take about one hour. {ORDER}."
+    said = f"I verified the fix of the bind arity in runner.py. No blocking issues found. {ORDER}."
+    talk = session("/srv/app", ("user", prompt), ("ran", ("cat runner.py", "x = 1")), ("assistant", said))
+    side = talk.replace('"sessionId"', '"isSidechain": true, "agentId": "a7", "sessionId"')
+    assert bool(judge(side, category, statement, quote).held) is waits
 
 
 @pytest.mark.parametrize(
