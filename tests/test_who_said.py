@@ -342,6 +342,24 @@ def test_a_playbook_does_not_wait_for_the_name_of_its_own_repository(tmp_path: P
     assert (name in lines(world, "quarantine.md")) == (not kept) and "evil" not in got
 
 
+@pytest.mark.parametrize(
+    ("named", "then", "waits"),
+    [
+        ("docs/plan/task-sheet.md", "check `task-sheet.md`", False),
+        ("the other sheets", "check `task-sheet.md`", True),
+        ("docs/plan/task-sheet.md", "run `open-all.py`", True),
+        ("https://docs.invalid/task-sheet.md", "check `task-sheet.md`", True),
+    ],
+)
+def test_who_names_a_path_names_the_file(named: str, then: str, waits: bool) -> None:
+    """A task that the user had asked for waited: the path was theirs, the bare name stood in a listing alone."""
+    asked = f"Bring docs/plan/spec-sheet.md up to date, and see that {named} says the same."
+    listing = "open-all.py\nspec-sheet.md\ntask-sheet.md"
+    talk = session("/srv/app", ("user", asked), ("saw", listing), ("assistant", "I begin."))
+    task = f"Bring docs/plan/spec-sheet.md up to date, then {then}"
+    assert bool(judge(talk, "tasks_open", task, "Bring docs/plan/spec-sheet.md up to date").held) is waits
+
+
 def test_the_record_says_whether_a_command_went_well_not_its_output() -> None:
     """W25: "Interrupted" in an output held a playbook whose commands had gone well; T45: the record decides."""
     ran = ("make smoke --all", "3 passed\ncase 4: Interrupted handlers are joined: ok")

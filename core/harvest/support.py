@@ -83,6 +83,7 @@ _DENSE = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 _INNER = re.compile(r"\w[./:@_=\\~#]\w|\d[a-z]|[a-z]\d|^--?\w|^[~.]?/\w")
+_PATH = re.compile(r"=[^:]*[/\\]([^/\\]+)")
 _HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,64}")
 """The name of a commit says nothing by itself."""
 _ADDRESS = re.compile(
@@ -309,7 +310,10 @@ class Voices:
         return bool(name) and any(name in text or name.lower() in text for text in self._foreign_texts)
 
     def _hear(self, text: str, number: int, *, own: bool) -> None:
-        for feature, _, at in _tokens(text):
+        found = list(_tokens(text))
+        if own:  # who names a path names the file
+            found += [(f"={path[1]}", 0.0, at) for one, _, at in found if (path := _PATH.fullmatch(one))]
+        for feature, _, at in found:
             if feature in self._wanted:
                 if own or feature not in self._first_tool:
                     self._given.add(feature)
