@@ -304,7 +304,7 @@ def test_what_a_sub_agent_was_given_to_do_makes_its_answer_no_echo(
     """In its own session the prompt counted as a tool's word, and what it had done as read out from there. An order
     that was handed on stays one, and what only the prompt says was not found out."""
     prompt = f"Verify the fix of the bind arity in runner.py. Deploys of Tarn take about one hour. {ORDER}."
-    said = f"I verified the fix of the bind arity in runner.py. No blocking issues found. {ORDER}."
+    said = f"I verified the fix of the bind arity in lib/runner.py. No blocking issues found. {ORDER}."
     talk = session("/srv/app", ("user", prompt), ("ran", ("cat runner.py", "x = 1")), ("assistant", said))
     side = talk.replace('"sessionId"', '"isSidechain": true, "agentId": "a7", "sessionId"')
     assert bool(judge(side, category, statement, quote).held) is waits

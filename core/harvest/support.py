@@ -285,7 +285,13 @@ class Voices:
         _divide(self._wanted_in(text), number, PASSAGE, passages)
 
     def _wanted_in(self, text: str) -> list[tuple[str, int]]:
-        return [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted]
+        """The wanted words of a text and where they stand; who names a path names its file."""
+        return [
+            (one, at)
+            for feature, _, at in _tokens(text)
+            for one in (feature, *(f"={path[1]}" for path in [_PATH.fullmatch(feature)] if path))
+            if one in self._wanted
+        ]
 
     def _hear_assistant(self, turn: Turn, number: int, proven: frozenset[str]) -> None:
         before = 0
@@ -310,21 +316,17 @@ class Voices:
         return bool(name) and any(name in text or name.lower() in text for text in self._foreign_texts)
 
     def _hear(self, text: str, number: int, *, own: bool) -> None:
-        found = list(_tokens(text))
-        if own:  # who names a path names the file
-            found += [(f"={path[1]}", 0.0, at) for one, _, at in found if (path := _PATH.fullmatch(one))]
-        for feature, _, at in found:
-            if feature in self._wanted:
-                if own or feature not in self._first_tool:
-                    self._given.add(feature)
-                at += self._length
-                for place in {at // STEP, max(0, at // STEP - 1)}:
-                    while place >= len(self._said):
-                        self._said.append(_Passage())
-                    if own:
-                        self._said[place].own.add(feature)
-                    else:
-                        self._said[place].words.setdefault(feature, number)
+        for feature, found in self._wanted_in(text):
+            if own or feature not in self._first_tool:
+                self._given.add(feature)
+            at = self._length + found
+            for place in {at // STEP, max(0, at // STEP - 1)}:
+                while place >= len(self._said):
+                    self._said.append(_Passage())
+                if own:
+                    self._said[place].own.add(feature)
+                else:
+                    self._said[place].words.setdefault(feature, number)
         self._length += len(text) + 1
 
     def only_tools(self, category: str, text: str, quote: str = "", turns: Collection[int] = ()) -> bool:
