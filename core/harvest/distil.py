@@ -358,10 +358,10 @@ def _with_lines_of_git(found: Items, conversation: Conversation) -> Items:
     """The items with the rules' own lines in place of the tasks that wait though git's events show them."""
     waiting = [item for item in found.items if item.category == "tasks_open" and item.held in UNSUPPORTED]
     session = read_session(conversation) if waiting else None
-    lines = {item.text: line for item in waiting if session and (line := line_of_git(item.text, session))}
-    items = [Item(one.category, lines[one.text]) if one in waiting and one.text in lines else one for one in found.items]
-    offers = tuple(offer for offer in found.offers if offer.new not in lines)
-    return replace(found, items=tuple(items), offers=offers)
+    lines = {one: line for one in waiting if session and (line := line_of_git(one.text, session))}
+    items = tuple(Item(one.category, lines[one]) if one in lines else one for one in found.items)
+    gone = {one.text for one in lines}
+    return replace(found, items=items, offers=tuple(offer for offer in found.offers if offer.new not in gone))
 
 
 def shown_size(item: Artifact) -> int:
