@@ -315,37 +315,33 @@ def _bullets(name: str, text: str) -> Iterator[tuple[str, Bullet]]:
 
 @dataclass(frozen=True)
 class _Reading:
-    """What the conversation says now: what the rules find `over` by category, which they still find in what it was
-    before; the first words of what is `done`, and its words; what a model has `settled` of each category."""
+    """What the conversation says now: what is `settled` of each category, for a model says so or because the rules find
+    it no more, and do find it in what was there before; the words of what is `done`, and the first of them."""
 
-    over: dict[str, set[str]]
-    heads: set[str]
-    done: set[str]
     settled: dict[str, set[str]]
+    done: set[str]
+    heads: set[str]
 
     @staticmethod
     def of(harvest: Harvest) -> _Reading:
         given = _by_category(harvest.by_rules or ())
         before = _by_category(harvest.before)
-        over = {category: before[category] - given[category] for category in OPEN}
-        settled = {category: set[str]() for category in OPEN}
+        settled = {category: before[category] - given[category] for category in OPEN}
         for offer in harvest.offers:
             if _SETTLES.get(offer.kind) == offer.category:
                 settled[offer.category].add(_said(offer.old))
         done = [item.text for item in harvest.items if item.category == "tasks_done" and not item.held]
         settled["tasks_open"] |= set(map(_said, done))
         heads = {_said(_head(item.text)) for item in harvest.by_rules or () if item.category == "tasks_done"}
-        return _Reading(over, heads, given["tasks_done"], settled)
+        return _Reading(settled, given["tasks_done"], heads)
 
     def outdates(self, category: str, text: str, *, by_rules: bool) -> bool:
         """Whether a line that an earlier harvest wrote is no longer true: what was open is settled, what was done is
         told in other words."""
         words = _said(text)
-        if words in self.settled.get(category, ()):
-            return True
-        if category == "tasks_done":
-            return by_rules and words not in self.done and _said(_head(text)) in self.heads
-        return by_rules and category in OPEN and words in self.over[category]
+        if category in OPEN:
+            return words in self.settled[category]
+        return by_rules and category == "tasks_done" and words not in self.done and _said(_head(text)) in self.heads
 
 
 def _by_category(items: Iterable[Item]) -> defaultdict[str, set[str]]:

@@ -1,4 +1,1 @@
 """Finds passwords, keys and tokens in text: the shapes of vendors, names that give one away, what hides them."""
-
-MARK = "[redacted: "
-"""How a placeholder begins."""

@@ -19,14 +19,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from core.base.secrets import MARK
 from core.base.secrets.look_through import look_through
 from core.base.secrets.names import STEMS, named_secrets
 from core.base.secrets.near import NEAR_STEMS, NUMBERED_NEEDS, near_words
 from core.base.secrets.shapes import CARD, IN_CONTEXT, PATTERNS, PGPASS, Pattern, is_card
 from core.base.secrets.values import sort_of
 
-_MARK = MARK.strip()
+_MARK = "[redacted:"
 
 
 class Found(NamedTuple):

@@ -8,11 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from core.base.secrets import MARK as MARK
-
 if TYPE_CHECKING:
     from core.base.secrets.nets import Found
 
+MARK = "[redacted: "
 _ROUNDS = 8
 
 
