@@ -86,14 +86,6 @@ class SourcesReport:
         return {"sources": self.rows, "notes": self.notes, "errors": self.errors}
 
 
-def known_entries(workspace: Workspace) -> Mapping[str, Entry]:
-    """The ledger; nothing where it cannot be read."""
-    try:
-        return seen_ledger(workspace.paths)
-    except KnowledgeError:
-        return {}
-
-
 def chosen_sources(names: Sequence[str], *, typed: bool = False) -> tuple[str, ...]:
     """The sources that were typed or set, each as it is meant. Raises KnowledgeError for one that there is not; with
     `typed` also for a path at which there is nothing (one in the settings may be on a disk that is not there today)."""

@@ -16,17 +16,15 @@ from core.base.figures import iso_of
 from core.base.project import project_root
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.row import SPOKEN, flag, listed, needed, option, top, whole_number
-from core.commands.sources import known_entries
 from core.commands.text import count
 from core.commands.transcript_text import NO_LONGER, markdown, readable
 from core.commands.workspace import Workspace
 from core.conversation_index import Brought, Where, look
-from core.conversations.read import read_conversation, why_unread
 from core.conversations.render import TOOLS
 from core.conversations.turns import cut as cut
 from core.knowledge.digest import is_short_for
 from core.knowledge.journal import read_plans
-from core.knowledge.ledger import FORGOTTEN, Entry
+from core.knowledge.ledger import FORGOTTEN, Entry, known_entries
 from core.knowledge.same import mark_of_text
 from core.search import conversations as stored
 from core.search import store
@@ -70,7 +68,7 @@ def where_of(workspace: Workspace) -> tuple[Where, str]:
         ALL in names or HOME in names,
         tuple(place for place in all_places if place not in slow),
         tuple(slow),
-        lambda: known_entries(workspace),
+        lambda: known_entries(workspace.paths),
         project_root(here),
         ALL in names,
     )
@@ -217,7 +215,7 @@ def read_entry(workspace: Workspace, key: str) -> ReadableConversation:
     """All of the conversation of a ledger entry (its whole key), wherever it lies by now."""
     from core.commands.panel.conversations import GONE, place_of_entry
 
-    entry = known_entries(workspace).get(key)
+    entry = known_entries(workspace.paths).get(key)
     if entry is None:
         raise KnowledgeError("no-entry", "the ledger knows nothing of this conversation (any more)", key)
     if entry.get("status") == FORGOTTEN:
@@ -309,7 +307,7 @@ def locate(
     if not rows:
         raise _unknown(name)
     rows = [row for row in rows if is_short_for(name, row.name)] or rows  # as a context cites it
-    entries = known_entries(workspace).values()
+    entries = known_entries(workspace.paths).values()
     forgotten = {_known(entry) for entry in entries if entry.get("status") == FORGOTTEN}
     if any(known_as(row.path, row.source) in forgotten for row in rows):
         raise _forgotten(name)
@@ -403,6 +401,8 @@ def whole_of(workspace: Workspace, row: Held) -> Cleared:
         raise KnowledgeError(
             "unreadable", f"the conversation cannot be read: {why}", row.path, "was it moved or deleted?"
         ) from error
+    from core.conversations.read import read_conversation, why_unread  # a search reads none of them
+
     conversation = read_conversation(row.name, data)
     if not conversation.turns:
         problem = why_unread(data, conversation)
@@ -423,7 +423,7 @@ def harvested(workspace: Workspace, row: Held) -> tuple[tuple[HarvestedItem, ...
     from core.commands.panel.conversations import given_by
     from core.conversations.readable import HarvestedItem
 
-    entries = known_entries(workspace)
+    entries = known_entries(workspace.paths)
     own = sha_in_trash(os.path.basename(row.path)) if row.trash else ""
     place = str(entries[own].get("path", "")) if own in entries else row.path
     wanted = known_as(place, row.source)

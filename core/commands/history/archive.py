@@ -18,12 +18,12 @@ from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.daily.autopilot import read_autopilot, sources_of
 from core.commands.daily.connect import Ask, agreed, nobody
 from core.commands.row import flag, group, needed, option, optional, single
-from core.commands.sources import deleted_by_tools, known_entries
+from core.commands.sources import deleted_by_tools
 from core.commands.text import count, one_line, size
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.recovery import Recovered, with_store
 from core.harvest.steps import KEEP_DAYS, expires
-from core.knowledge.ledger import note_entries
+from core.knowledge.ledger import known_entries, note_entries
 from core.sources.archive import LET_GO, REMOVED, file_of, held, key_of
 from core.sources.tools import title_of
 
@@ -119,7 +119,7 @@ def archive_list(workspace: Workspace, which: str = "", now: Clock = utc_now) ->
 
 
 def _rows(workspace: Workspace) -> list[Kept]:
-    rows = held(workspace.paths.archive, known_entries(workspace))
+    rows = held(workspace.paths.archive, known_entries(workspace.paths))
     return sorted(map(_kept, rows.values()), key=lambda row: (row.day, row.name), reverse=True)
 
 
@@ -140,7 +140,7 @@ def _is_meant(row: Kept, which: str) -> bool:
 def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[int, str]:
     """How many conversations their tools will delete within a week of which there is no copy and no harvest, and a
     warning where no hook and no timer will see them."""
-    moment, entries = now(), known_entries(workspace)
+    moment, entries = now(), known_entries(workspace.paths)
     found, deletes = deleted_by_tools(workspace)
     soon = [item for item in found if expires(item, deletes, moment, KEEP_DAYS)]
     if not soon:
@@ -175,7 +175,7 @@ def _harvests_by_itself(workspace: Workspace, sources: Iterable[str], now: datet
 
 def archive_figures(workspace: Workspace) -> dict[str, int]:
     """How many files and bytes the archive has."""
-    rows = held(workspace.paths.archive, known_entries(workspace)).values()
+    rows = held(workspace.paths.archive, known_entries(workspace.paths)).values()
     return {"files": len(rows), "bytes": sum(int(row.get("bytes", 0)) for row in rows)}
 
 
