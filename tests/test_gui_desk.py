@@ -62,13 +62,20 @@ def test_what_wants_a_look_is_decided_one_by_one_by_keys(home: Workspace, stand:
     stand.press("w")
     assert card.row is not None and card.row.kind == "held" and "tea of kind" in card.row.text
     first = card.row.text
+    assert stand.desk.dpg.get_value(card._place) == "1 of 6"
     stand.press("y")
+    assert stand.desk.dpg.get_value(card._place) == "2 of 6", "what was answered counts"
     assert first in read(home, "facts.md") and first not in read(home, "quarantine.md")
     second = card.row.text
     stand.press("n")
     assert second not in read(home, "facts.md") + read(home, "quarantine.md")
     stand.press("ctrl+z", "ctrl+z")
     assert read(home, "quarantine.md").count("[quote-not-found]") == 4 and first not in read(home, "facts.md")
+    looked(stand)
+    place = stand.desk.dpg.get_value(card._place)
+    assert place.endswith(" of 6") and len(card.waiting) == 6, "what was taken back is asked again"
+    stand.press("Escape", "w")
+    assert stand.desk.dpg.get_value(card._place) == "1 of 6", "it begins at the first"
 
 
 def test_all_of_a_kind_are_let_in_after_one_question_and_taken_back_at_once(home: Workspace, stand: Stand) -> None:
