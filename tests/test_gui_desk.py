@@ -21,7 +21,7 @@ from gui.views.strip import WEEKS, Strip, shades
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import Clock, Model, converse, harvested, make_home, read, write
-from tests.panel_desk import at_home_fixture, harvested_at, seated  # noqa: F401
+from tests.panel_desk import at_home_fixture, harvested_at, seated, workspace_at, write_ledger  # noqa: F401
 
 HELD = "# Quarantine\n\n" + "".join(
     f'- [quote-not-found] facts: tea of kind {number} (quote: "nobody said {number}") [from: tea, 2026-05-0{number}]\n'
@@ -127,6 +127,34 @@ def test_the_start_is_what_a_conversation_gets_to_the_byte(desk: Desk, at_home: 
         assert seat.state.view == "conversations" and view.wish.statuses == {"harvested"} and len(view.table.rows) == 6
 
 
+def test_a_project_that_is_chosen_comes_first_and_one_that_is_gone_cannot_be_chosen(desk: Desk, at_home: Path) -> None:
+    workspace = workspace_at(at_home)
+    for name in ("api", "shop"):
+        (at_home / name).mkdir()
+    read = {"status": "harvested", "at": "2026-05-02T12:00:00+00:00", "title": "Talk"}
+    write_ledger(workspace, [{**read, "path": f"/t/{name}", "name": name, "project_root": str(at_home / name)}
+                             for name in ("api", "shop", "gone")])  # fmt: skip
+    write(workspace, "facts.md", "- Old [from: shop, 2026-05-01]\n- New [from: api, 2026-05-02]\n")
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        view: Any = seat.panel.workbench.views["knowledge"]
+        assert sorted(view.side.projects) == ["No project", "api", "shop"]
+        assert [row.text for row in view.list.rows] == ["api", "New", "shop", "Old"]
+        view.side.choose(str(at_home / "shop"))
+        seat.settle()
+        assert [row.text for row in view.list.rows] == ["shop", "Old", "api", "New"]
+
+
+def test_while_the_settings_cannot_be_read_no_bytes_are_promised(desk: Desk, at_home: Path) -> None:
+    workspace = harvested_at(at_home)
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        side: Any = seat.panel.workbench.sides["knowledge"]
+        (at_home / "config.toml").write_text("[[broken", encoding="utf-8")
+        seat.panel.shell.refresh()
+        seat.settle()
+        assert "cannot be read" in desk.dpg.get_value(side._why) and not side.digest.toggle.on
+        assert desk.dpg.get_value(side._bytes) == "0"
+
+
 def test_a_narrow_panel_says_what_a_conversation_starts_with_and_how_the_ledger_stands(
     desk: Desk, at_home: Path
 ) -> None:
@@ -151,8 +179,6 @@ def test_a_narrow_panel_says_what_a_conversation_starts_with_and_how_the_ledger_
 
 
 def test_a_host_hears_of_a_harvest_and_shows_the_notes_of_a_file(desk: Desk, at_home: Path) -> None:
-    from tests.panel_desk import workspace_at
-
     heard: list[Any] = []
     workspace = workspace_at(at_home)
     add(workspace, "files", "`add` keeps every book in one dict.", file=str(workspace.paths.home / "project/shelf.py"))

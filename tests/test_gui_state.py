@@ -12,6 +12,7 @@ import pytest
 from core.base import locks
 from core.base.paths import Paths
 from core.base.result import KnowledgeError, Ok, attempt
+from core.commands.bullets import add
 from core.commands.context import DigestState
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
@@ -45,6 +46,7 @@ from gui.harvest_run import Run as HarvestWatched
 from gui.shell import Action
 from gui.state import Activity, Snapshot, State
 from gui.toolkit.outside import open_outside
+from gui.views import knowledge_rows
 from gui.views.commands import action_entries, file_entries, run_entries, search
 from gui.views.conversations import COLUMNS, Wish, cell, chip_counts, row_of, wanted_rows
 from gui.views.digest_switch import delete_words, switch_words
@@ -63,7 +65,7 @@ from gui.views.harvest_dialog import (
 from gui.views.harvest_watch import best_rows, gained_rows
 from gui.views.knowledge_rows import Knowledge
 from gui.views.settings import set_words, setting_rows
-from gui.views.start import digest_words, file_lines, known_counts, ledger_lines
+from gui.views.start import digest_words, file_lines, known_counts, ledger_lines, named_projects
 from gui.views.state_line import activity_words, harvest_button, links, resting_words
 from gui.watch import folders_of, matters, run_mark
 from tests.cli_call import call
@@ -131,6 +133,30 @@ def test_the_digest_is_told_by_section_and_whether_it_is_injected(home: Workspac
     assert digest_words(broken.snapshot.overview)[:2] == ("circle-alert", "failed")
     status = broken.snapshot.overview.status
     assert not switch_words(status.digest, status.stands.digest)[0], "green while nothing is put into prompts"
+
+
+def test_what_a_project_does_not_get_is_told_of_it_and_not_of_the_folder_of_the_panel(home: Workspace) -> None:
+    harvested(home)
+    none = replace(start_of(home, ""), injected=False, why="not injected in this folder: nothing is of it")
+    words = digest_words(overview(home), none)
+    assert words[1:] == ("edited", "Nothing is put into prompts in this folder: nothing is of it")
+
+
+def test_the_project_around_the_panel_has_its_name(home: Workspace) -> None:
+    """ "No project" over what one project gets would be wrong."""
+    assert named_projects(["/srv/shop", "/src/shop", "/srv/api"], "/srv/api/lib") == {
+        "api": "", "shop": "/srv/shop", "/src/shop": "/src/shop",
+    }  # fmt: skip
+    assert named_projects(["/srv/shop"], str(home.cwd)) == {"No project": "", "shop": "/srv/shop"}
+
+
+def test_a_line_that_comes_moves_no_other(home: Workspace) -> None:
+    """Nobody finds again what he has just read where an edit elsewhere shuffles the lines of a day."""
+    harvested(home)
+    before = [row.key for row in knowledge_rows.gather(home, None).rows["all"]]
+    add(home, "facts", "One more, by hand")
+    after = [row.key for row in knowledge_rows.gather(home, None).rows["all"]]
+    assert [key for key in after if key in before] == before != after
 
 
 def test_files_show_what_they_hold_and_how_they_are(home: Workspace) -> None:
