@@ -258,8 +258,9 @@ def test_conversations_stand_by_project_what_waits_first_and_say_when_their_tool
     old = time.time() - 27.5 * 86_400
     os.utime(session, (old, old))
     read = {"path": "/home/someone/chats/read", "status": "harvested", "at": "2026-05-02T12:00:00+00:00"}
-    titles = (("harbor", "One"), ("shelf", "Two"), ("harbor", "Three"))
-    rows = [{**read, "project_root": f"/srv/{name}", "items": {"facts": 2}, "title": title} for name, title in titles]
+    titles = (("harbor", "One", "03"), ("shelf", "Two", "01"), ("harbor", "Three", "04"), ("harbor", "Four", "02"))
+    rows = [{**read, "project_root": f"/srv/{name}", "items": {"facts": 2}, "title": title, "date": f"2026-04-{day}"}
+            for name, title, day in titles]  # fmt: skip
     write_ledger(workspace, rows)
     with seated(desk, workspace) as seat:
         view: Any = seat.panel.workbench.views["conversations"]
@@ -275,7 +276,8 @@ def test_conversations_stand_by_project_what_waits_first_and_say_when_their_tool
         at = names.index("shelf  ·  2 conversations")
         assert names[at + 1 : at + 3] == ["Sort the shelf by tag, please", "Two"], "what waits is first"
         assert gave[at : at + 2] == ["2 bullets", "not read yet"] and shown("ends")[at + 1] == "gone in 2 days"
-        assert names[names.index("harbor  ·  2 conversations") + 1 :][:2] == ["Three", "One"], "the newest first"
+        read = names[names.index("harbor  ·  3 conversations") + 1 :]
+        assert read[:3] == ["Three", "One", "Four"], "the newest day first, whenever it was read"
         for _ in names:
             desk.press("Down")
             assert view.table.selected is None or view.table.selected >= 0, "a head is no conversation"

@@ -14,6 +14,7 @@ from gui.toolkit.icons import icon as icon_of
 from gui.toolkit.letters import FIELD, LETTERS, LINES, tip_words
 from gui.toolkit.styles import FRAME
 from gui.toolkit.theme import Look
+from gui.toolkit.typeset import lettered
 
 TOOLTIP_SECONDS = 0.35
 CONTROL_HEIGHT = 28  # text 16 and the padding of a frame
@@ -38,7 +39,7 @@ def hint(look: Look, item: int, text: str, shortcut: str = "") -> int:
 
 def say_hint(words: int, text: str) -> None:
     """Other words in a tooltip (`hint`), in short lines."""
-    dpg.set_value(words, tip_words(text))
+    dpg.set_value(words, tip_words(lettered(text)))
 
 
 class Button:

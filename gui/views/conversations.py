@@ -138,10 +138,12 @@ class Group:
 
 
 def grouped(rows: LedgerRows, order: Iterable[int]) -> tuple[list[int], list[Group]]:
-    """The order by project: the one with the newest conversation first, in each what waits, then the newest first. A
-    head is the number -1 for the first group, -2 for the second; where nobody knows a project there is none."""
+    """The order by project: the one with the newest conversation first, in each what waits, then the newest first by
+    its day; one whose day nobody knows, such as one that could not be read, before them. A head is the number -1 for
+    the first group, -2 for the second; where nobody knows a project there is none."""
     by_project: dict[str, list[int]] = {}
     names = {folder: PurePath(folder).name for folder in {*rows.projects}}
+    order = sorted(order, key=lambda at: (rows.statuses[at] == WAITING, not rows.days[at], rows.days[at]), reverse=True)
     for at in order:
         by_project.setdefault(names[rows.projects[at]], []).append(at)
     if not any(by_project):
