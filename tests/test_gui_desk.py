@@ -144,6 +144,24 @@ def test_a_project_that_is_chosen_comes_first_and_one_that_is_gone_cannot_be_cho
         assert [row.text for row in view.list.rows] == ["shop", "Old", "api", "New"]
 
 
+def test_esc_closes_the_list_of_projects_and_nothing_else(desk: Desk, at_home: Path) -> None:
+    """It stayed open, and the next click only closed it."""
+    with seated(desk, harvested_at(at_home), choices={"view": "knowledge"}) as seat:
+        view: Any = seat.panel.workbench.views["knowledge"]
+        view.pick(view.list.rows[1])
+        seat.settle()
+        project = view.side.project
+        desk.click(project)
+        assert desk.until(lambda: not desk.dpg.is_item_visible(project))
+        desk.press("Escape")
+        assert desk.until(lambda: desk.dpg.is_item_visible(project))
+        assert seat.state.selected.kind == "bullet"
+        desk.press("Escape")
+        assert desk.until(lambda: not seat.state.selected.kind)
+        desk.click(view.side.digest.toggle.item)
+        seat.until(lambda: "digest_enabled = false" in (at_home / "config.toml").read_text("utf-8"))
+
+
 def test_while_the_settings_cannot_be_read_no_bytes_are_promised(desk: Desk, at_home: Path) -> None:
     workspace = harvested_at(at_home)
     with seated(desk, workspace, choices={"view": "knowledge"}) as seat:

@@ -72,6 +72,8 @@ class Look:
         self.fitting = Fitting(self.font_id)
         self.gate = KeyGate()
         self.focus = Focus()
+        self.lists: list[int] = []
+        """Fields that open a list: it is a window of Dear ImGui's own, which Esc does not close."""
         self.corner = 0
         self.tips: dict[int, int] = {}
         """Tooltips -> what they are of."""
@@ -164,6 +166,14 @@ class Look:
     def every_tick(self, call: Callable[[], object]) -> None:
         """Call `call()` before each frame; a true answer asks for another frame at once."""
         self._ticks.append(call)
+
+    def close_list(self) -> bool:
+        """Close the list of a field that is open; true when there was one."""
+        for item in self.lists:  # while its list is open the field itself counts as not drawn
+            if not dpg.is_item_visible(item) and dpg.is_item_visible(dpg.get_item_parent(item) or 0):
+                self.focus.take()
+                return True
+        return False
 
     def window(self, item: int) -> int:
         """Remember a window or child window of the panel: the keyboard is the panel's while one of them has it. Returns

@@ -233,6 +233,14 @@ def text_field(
     return item
 
 
+def choices(look: Look, parent: int, names: Sequence[str], on_choice: Callable[[str], object], width: float) -> int:
+    """A field that opens a list of names, the first of them chosen; Esc closes the list. Returns its item."""
+    chosen = lambda _sender, name: look.jobs.post(on_choice, name)  # noqa: E731
+    item = int(dpg.add_combo(list(names), default_value=next(iter(names), ""), parent=parent, callback=chosen))
+    look.lists.append(item)
+    return look.size(item, width=width)
+
+
 def floating(look: Look, style: str, width: float, *, modal: bool = False, popup: bool = False) -> tuple[int, int]:
     """A hidden window above everything, as high as what is in it, and its body of a fixed width. Both items."""
     window = look.own(

@@ -23,7 +23,7 @@ from gui.toolkit.keys import LETTERS
 from gui.toolkit.layout import ChipRow, lowered
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, text, text_field
+from gui.toolkit.widgets import Button, choices, text, text_field
 from gui.views.commands import action_entries, file_entries, run_entries, search
 from gui.views.list_view import ENTER, SIDEWAYS, ListView, Teach, beside, the_same
 from gui.views.looks import ENTRY_KINDS, capital
@@ -161,9 +161,7 @@ class SearchView(ListView[Findings]):
         self.add_remark(parent)
 
     def _choice(self, name: str, words: list[str]) -> int:
-        chosen = lambda _sender, told: self._look.jobs.post(self._narrow, name, told)  # noqa: E731
-        item = int(dpg.add_combo(words, default_value=words[0], parent=self._row, callback=chosen))
-        return self._look.size(item, width=150)
+        return choices(self._look, self._row, words, partial(self._narrow, name), 150)
 
     def waits(self, _state: State) -> bool:
         """Never: it reads by itself what it shows."""

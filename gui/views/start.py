@@ -27,7 +27,7 @@ from gui.toolkit.icons import icon
 from gui.toolkit.layout import card, space, spread
 from gui.toolkit.rows import Line, Rows
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, hint, say, say_hint, text
+from gui.toolkit.widgets import Button, choices, hint, say, say_hint, text
 from gui.views.digest_switch import DigestSwitch
 from gui.views.looks import CATEGORIES, NO_PROJECT, OF_FILE, STATUSES, ago, capital, category_of
 
@@ -161,8 +161,7 @@ class StartColumn:
         self._card = card(look, parent).item
         text(look, self._card, "Your next conversation in", "strong")
         row = int(dpg.add_group(horizontal=True, parent=self._card))
-        self.project = int(dpg.add_combo([NO_PROJECT], default_value=NO_PROJECT, parent=row, callback=self.chosen))
-        look.size(self.project, width=140)
+        self.project = choices(look, row, [NO_PROJECT], self.chosen, 140)
         text(look, row, "starts with", "strong")
         self._words = text(look, self._card, "", "small", "text", wrap=True)
         self.write = Button(look, self._card, "", self.write_context, icon="pencil", kind="link",
@@ -264,9 +263,9 @@ class StartColumn:
         name = PurePath(self.start.project).name or self.project_name
         return name if name != NO_PROJECT else ""
 
-    def chosen(self, _sender: int, name: str) -> None:
-        """A project was chosen by its name; on any thread."""
-        self._look.jobs.post(lambda: self.choose(self._projects.get(name, "")))
+    def chosen(self, name: str) -> None:
+        """A project was chosen by its name."""
+        self.choose(self._projects.get(name, ""))
 
     def _show(self) -> None:
         start, snapshot = self.start, self._shell.state.snapshot
