@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from core.base import locks
 from core.base.paths import Paths
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.bullets import add
 from core.commands.context import DigestState
 from core.commands.harvest import harvest
@@ -371,6 +372,9 @@ def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -
     sign, _, line = resting_words(State(snapshot=there), 86460.0)
     assert (sign, line) == ("triangle-alert", "Last harvest: 1 min ago · 2 failed"), "never green beside a failure"
     assert begin_words(state) == begin_words(State()) == NOTHING_SENT
+    odd = ErrorInfo("odd", f"{os.path.expanduser('~')}/config.toml, line 4: odd", "~/config.toml", "mend it")
+    words = resting_words(State(snapshot=replace(there, problems=(odd, odd))), 0.0)[2]
+    assert words == "~/config.toml, line 4: odd (and 1 more warning)"
     for run, words in (
         (RunState(ELSEWHERE, "harvest", 4711, 12, 41), "'knowledge harvest' is at work (process 4711): 12 of 41"),
         (RunState(INTERRUPTED, owed=3), "The last harvest was cut off: 3 conversations that it read are not in"),
