@@ -293,6 +293,30 @@ def test_conversations_stand_by_project_what_waits_first_and_say_when_their_tool
         assert [step.artifact.path for step in planned] == [str(session)], "it alone"
 
 
+def test_what_a_tool_has_written_is_noticed_while_somebody_is_there(
+    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its folder is not watched: the button said for hours that nothing waits. Nor does an idle window read."""
+    import gui.panel
+
+    workspace = workspace_at(at_home, demo=False, config=CONFIG + 'sources = ["claude_code"]\n')
+    write_ledger(workspace, [{"path": "/t/a", "status": "harvested", "at": "2026-05-02T12:00:00+00:00"}])
+    with seated(desk, workspace) as seat:
+        sessions = at_home / ".claude" / "projects" / "p"
+        sessions.mkdir(parents=True)
+        line = {"type": "user", "cwd": "/srv/a", "sessionId": "s", "timestamp": "2026-05-04T10:00:00Z", "uuid": "a",
+                "parentUuid": None, "message": {"role": "user", "content": "Sort the shelf, please"}}  # fmt: skip
+        (sessions / "s.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+        os.utime(sessions / "s.jsonl", (1_778_000_000, 1_778_000_000))
+        desk.move(300, 300)
+        monkeypatch.setattr(gui.panel, "AGES_SECONDS", 59)
+        seat.until(lambda: seat.panel.status.harvest.label.endswith("Harvest 1…"))
+        ended = seat.panel.reader._ended
+        monkeypatch.setattr(gui.panel, "AGES_SECONDS", 58)
+        seat.settle()
+        assert seat.panel.reader._ended == ended
+
+
 def test_what_others_change_appears_by_itself(desk: Desk, at_home: Path) -> None:
     """A line written in an editor, or by the command line, must not wait for a key."""
     workspace = workspace_at(at_home)

@@ -68,6 +68,7 @@ COMMANDS = ">"
 
 KEYS = {"Ctrl+C": "copy", "Ctrl+O": "open"}
 TEACH = {
+    "looking": Teach("hourglass", "Searching…", "The first time it takes a while: what is new is read."),
     "begin": Teach(
         "search",
         "Search everything",
@@ -277,6 +278,8 @@ class SearchView(ListView[Findings]):
         if self.pending or self.commands or (not again and wanted == self.data.wanted):
             return
         self.pending = True
+        if not self.data.wanted.asks:
+            self.arrange(keep=True)
         workspace, project = self._shell.workspace, self._shell.choice("project")
 
         def done(found: Findings) -> None:
@@ -354,7 +357,7 @@ class SearchView(ListView[Findings]):
         if self.commands:
             return "nothing"
         if not self.data.wanted.asks:
-            return "begin"
+            return "looking" if self.pending and self.words else "begin"
         return "filtered" if self.data.wanted.narrow else "nothing-yet" if self.data.waits else "nothing"
 
     def _name_chips(self) -> None:
