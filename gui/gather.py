@@ -23,8 +23,6 @@ from gui.state import NO_ROWS, NOTHING, Snapshot
 from gui.views.looks import learn
 from gui.watch import Watcher
 
-LATE = "archive-late"
-"""The code of what a harvest keeps from being lost."""
 SETTLE_SECONDS = 0.12
 """So long a change rests before the store is read: an editor's save is several changes."""
 
@@ -67,7 +65,7 @@ def gather(
     looked = overview(now, problem=unread)
     problems += looked.status.errors
     if late := looked.status.late.partition(": '")[0]:  # the rest names commands
-        problems.append(ErrorInfo(LATE, late, hint="a harvest reads them; 'knowledge schedule' begins one each hour"))
+        problems.append(ErrorInfo("archive-late", late, hint="'knowledge schedule' harvests them each hour"))
     settings = attempt(config_show, now)
     waiting = tuple(unanswered(now))
     found = Snapshot(

@@ -17,7 +17,6 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
 from core.commands.settings import NOT_TRUSTED, WAITING, TrustRow, asked, trust_allow
-from gui.gather import LATE
 from gui.shell import Shell, View
 from gui.state import State
 from gui.toolkit.keys import Shortcut
@@ -176,7 +175,6 @@ class Workbench:
         if problems:
             first = problems[0]
             action = "Trust…" if self._question() is not None else "Open it" if first.path else ""
-            action = "Harvest…" if first.code == LATE else action
             self.show_error(first, action, self._open_problem, True)
         elif self.banner.shown in self._problems:
             self.banner.hide()
@@ -194,8 +192,6 @@ class Workbench:
         if row is not None:
             words = "\n".join((*row.says[:12], f"and {len(row.says) - 12} more") if len(row.says) > 12 else row.says)
             self._shell.ask(asked(row), words, "Trust", lambda: self._trust(row), kind="danger")
-        elif self._problems and self._problems[0].code == LATE:
-            self._shell.run("harvest")
         elif self._problems:
             self._shell.open_path(self._problems[0].path)
 

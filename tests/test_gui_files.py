@@ -92,7 +92,7 @@ def test_the_tree_has_the_folders_of_files_with_notes_and_no_other(home: Workspa
 
 def test_a_line_of_any_kind_can_be_drawn() -> None:
     assert drawable("\tx") == "    x" and drawable("a\x1b[0mb") == "a\ufffd[0mb" and drawable("日本") == "日本"
-    assert len(drawable("x" * 5000)) == LONGEST + 1
+    assert len(drawable("x" * 5000)) == LONGEST + 1 and drawable("# קפה") == "# [Hebrew: open it in your editor]"
 
 
 def test_a_note_stands_at_the_height_of_its_line_and_leads_there(stand: Stand) -> None:

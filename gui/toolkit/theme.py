@@ -72,8 +72,7 @@ class Look:
         self.fitting = Fitting(self.font_id)
         self.gate = KeyGate()
         self.focus = Focus()
-        self.lists: list[int] = []
-        """Fields that open a list: it is a window of Dear ImGui's own, which Esc does not close."""
+        self.lists: list[int] = []  # fields that open one: Esc does not close a window of Dear ImGui's own
         self.corner = 0
         self.tips: dict[int, int] = {}
         """Tooltips -> what they are of."""
@@ -169,11 +168,11 @@ class Look:
 
     def close_list(self) -> bool:
         """Close the list of a field that is open; true when there was one."""
-        for item in self.lists:  # while its list is open the field itself counts as not drawn
-            if not dpg.is_item_visible(item) and dpg.is_item_visible(dpg.get_item_parent(item) or 0):
-                self.focus.take()
-                return True
-        return False
+        seen = dpg.is_item_visible  # while its list is open the field itself counts as not drawn
+        is_open = any(not seen(item) and seen(dpg.get_item_parent(item) or 0) for item in self.lists)
+        if is_open:
+            self.focus.take()
+        return is_open
 
     def window(self, item: int) -> int:
         """Remember a window or child window of the panel: the keyboard is the panel's while one of them has it. Returns

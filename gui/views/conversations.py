@@ -138,9 +138,8 @@ class Group:
 
 
 def grouped(rows: LedgerRows, order: Iterable[int]) -> tuple[list[int], list[Group]]:
-    """The order by project: the one with the newest conversation first, in each what waits, then the newest first by
-    its day; one whose day nobody knows, such as one that could not be read, before them. A head is the number -1 for
-    the first group, -2 for the second; where nobody knows a project there is none."""
+    """The order by project: the one with the newest conversation first, in each what waits, what has no day, then the
+    newest day. A head is the number -1 for the first group, -2 for the second; where nobody knows a project is none."""
     by_project: dict[str, list[int]] = {}
     names = {folder: PurePath(folder).name for folder in {*rows.projects}}
     # A tilde is behind every date: one text as the key sorts 100,000 in 60 ms, a tuple in 260.

@@ -74,8 +74,7 @@ def plan_rows(report: HarvestReport, names: Mapping[str, Called] = MappingProxyT
 def plan_row(action: str, why: str, path: str, name: str, large: int, called: Called = UNCALLED) -> FlowRow:
     """One conversation of the dry run: what happens to it and why, its size, project, day and tool."""
     sign, color, words = ACTIONS.get(action, ACTIONS["keep"])
-    known = ("", action, words, *OBVIOUS, f"conversation of {called.tool_title}")
-    why = WHY.get(action, "") if why in known else why
+    why = WHY.get(action, "") if why in ("", action, words, *OBVIOUS, f"conversation of {called.tool_title}") else why
     words = why if why and action in STAY else f"{words}: {why}" if why else words  # of what stays the reason is enough
     meta = joined(words, size(large), called.project_name, day_words(called.day), called.tool_title)
     return FlowRow((action, path), called.title or plain_name(name), meta, sign, color)

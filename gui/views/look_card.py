@@ -221,10 +221,8 @@ class LookCard:
         def done(_value: Any) -> None:
             self._marks |= dict.fromkeys(keys, LATE if which == LATER else DONE)
             self._answers += 1
-            here = self.waiting[self.at].key if self.at < len(self.waiting) else ""
-            before = sum(row.key in keys for row in self.waiting[: self.at])
+            self.at -= sum(row.key in keys for row in self.waiting[: self.at])
             self.waiting = [row for row in self.waiting if row.key not in keys]
-            self.at = self.at - before if here else 0
             if self.at >= len(self.waiting):
                 self.at = 0
             if not self.waiting:
@@ -289,7 +287,7 @@ class LookCard:
 
     def _draw(self, drawing: Drawing) -> None:
         px = self._look.px
-        before, behind = ["handle"] * self.at, ["handle"] * (len(self.waiting) - self.at - 1)
-        colors = [*[*self._marks.values(), *before][-MARKS:], "text", *behind][: 2 * MARKS]
+        before = [*self._marks.values(), *["handle"] * self.at][-MARKS:]
+        colors = [*before, "text", *["handle"] * (len(self.waiting) - self.at - 1)][: 2 * MARKS]
         for at, color in enumerate(colors):
             drawing.below.box(at * px(8), 0, at * px(8) + px(6), px(6), color, px(1))

@@ -16,7 +16,6 @@ import dearpygui.dearpygui as dpg
 import core.knowledge.run_state as run_state
 from core.base.figures import count, size
 from core.base.project import is_below
-from core.base.result import ErrorInfo
 from core.commands.context import begin_context
 from core.commands.panel.overview import FileState, Overview
 from core.commands.panel.start import Start, start_of
@@ -36,7 +35,6 @@ SHOWN, SHORT = 8, 1
 WORDS, FEW_WORDS = 220, 80  # letters of context.md that are shown
 LOW, WIDE_BAR = 640, 4
 EDITED = "edited: some lines are your own"
-MORE = ("more", "")
 COUNTED = ("harvested", "deleted-unharvested", "harvest-failed", "too-large")
 """Statuses that are always named; others while there are any."""
 
@@ -115,8 +113,7 @@ DIGEST_LOOKS = {
 
 
 def digest_words(found: Overview, start: Start | None = None) -> tuple[str, str, str]:
-    """Icon, colour and sentence: whether new conversations get the digest, and why not; with a `start`, those of its
-    project."""
+    """Icon, colour and sentence: whether new conversations (those of a `start`) get the digest, and why not."""
     stands, state = found.status.stands.digest, start or found.status.digest
     sign, color = DIGEST_LOOKS[stands.state]
     words = capital(stands.words)
@@ -131,8 +128,7 @@ def digest_words(found: Overview, start: Start | None = None) -> tuple[str, str,
 
 
 def named_projects(folders: Iterable[str], around: str) -> dict[str, str]:
-    """What can be chosen, by its name: the folder around the panel's own, which is "" (or no project), then the others;
-    a name that is taken is the whole path."""
+    """What can be chosen, by name (or path, where that is taken): the project around the panel's own folder as ""."""
     known = list(dict.fromkeys(folders))
     here = max((folder for folder in known if is_below(around, folder)), key=len, default="")
     named = {PurePath(here).name or NO_PROJECT: ""}
@@ -150,7 +146,7 @@ class StartColumn:
         self._look, self._shell = look, shell
         self.start = Start(shell.choice("project"))
         self._seen: tuple[object, ...] = ()
-        self._projects = {NO_PROJECT: ""}
+        self.projects = {NO_PROJECT: ""}
         self._ticket = 0
         self._most = SHOWN
         self.digest = DigestSwitch(look, shell)
@@ -231,14 +227,12 @@ class StartColumn:
             self.start, there = found
             if snapshot.overview.status.stands.digest.state == run_state.UNREADABLE:
                 self.start = replace(self.start, injected=False)
-            self._projects = named_projects([*there, *filter(None, [project])], str(workspace.cwd))
-            dpg.configure_item(self.project, items=list(self._projects))
+            self.projects = named_projects([*there, *filter(None, [project])], str(workspace.cwd))
+            dpg.configure_item(self.project, items=list(self.projects))
             self._show()
 
-        def failed(error: ErrorInfo) -> None:
-            done((Start(project, problem=str(error)), []))
-
-        self._shell.submit("What a conversation starts with", work, done, failed=failed)
+        self._shell.submit("What a conversation starts with", work, done,
+                           failed=lambda error: done((Start(project, problem=str(error)), [])))  # fmt: skip
 
     def choose(self, folder: str) -> None:
         """Show what a conversation in another project starts with."""
@@ -247,15 +241,10 @@ class StartColumn:
         self._read()
 
     @property
-    def projects(self) -> list[str]:
-        """What can be chosen."""
-        return list(self._projects)
-
-    @property
     def project_name(self) -> str:
         """The project whose start is shown, as it is chosen."""
-        named = {folder: name for name, folder in self._projects.items()}
-        return named.get(self.start.project, next(iter(named.values())))
+        named = {folder: name for name, folder in self.projects.items()}
+        return named.get(self.start.project, named[""])
 
     @property
     def own(self) -> str:
@@ -265,7 +254,7 @@ class StartColumn:
 
     def chosen(self, name: str) -> None:
         """A project was chosen by its name."""
-        self.choose(self._projects.get(name, ""))
+        self.choose(self.projects.get(name, ""))
 
     def _show(self) -> None:
         start, snapshot = self.start, self._shell.state.snapshot
