@@ -58,9 +58,11 @@ def looked(stand: Stand) -> Any:
 def test_what_wants_a_look_is_decided_one_by_one_by_keys(home: Workspace, stand: Stand) -> None:
     card = looked(stand)
     assert stand.desk.dpg.is_item_shown(card.item) and not card.is_open
+    stand.view.pick(stand.view.list.rows[1])
     assert stand.desk.dpg.get_item_label(card.kinds["held"].item) == "4 held"
     stand.press("w")
     assert card.row is not None and card.row.kind == "held" and "tea of kind" in card.row.text
+    assert not stand.shell.state.selected.kind, "evidence would lie over the answers"
     first = card.row.text
     assert stand.desk.dpg.get_value(card._place) == "1 of 6"
     stand.press("y")
