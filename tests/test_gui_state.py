@@ -367,7 +367,8 @@ def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -
     assert there is not None
     failed = replace(there.overview.status, ledger={"harvest-failed": 2}, pending={})
     row = {"status": "harvest-failed", "run": "one", "at": "1970-01-02T00:00:00+00:00"}
-    rows = tuple(LedgerRow(str(number), row) for number in range(2))
+    gone = LedgerRow("gone", {"status": "forgotten", "at": "1970-01-02T00:01:00+00:00"})
+    rows = (gone, *(LedgerRow(str(number), row) for number in range(2)))
     there = replace(there, overview=replace(there.overview, status=failed), ledger=rows_of(rows))
     sign, _, line = resting_words(State(snapshot=there), 86460.0)
     assert (sign, line) == ("triangle-alert", "Last harvest: 1 min ago · 2 failed"), "never green beside a failure"

@@ -29,7 +29,7 @@ from gui.toolkit.dialogs import Dialog
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, told
 from gui.toolkit.layout import box
-from gui.toolkit.messages import begun
+from gui.toolkit.messages import begun, error_words
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
 from gui.views.harvest_watch import RunPart, stay_words, took_words
@@ -341,7 +341,7 @@ class HarvestDialog:
         ended = "The harvest ended early" if some else "It did not begin"
         self.dialog.set_title(ended if failed else plan_title(run.sources))
         looking = "Looking at the conversations. Nothing is written."
-        words = capital(str(run.error)) if run.error is not None else looking
+        words = error_words(run.error) if run.error is not None else looking
         dpg.set_value(self._wait, words)
         self._look.tint(self._wait, "failed" if failed else "muted")
         self.dialog.set_confirm("Try again")
