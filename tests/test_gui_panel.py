@@ -15,6 +15,9 @@ import pytest
 import gui.gather
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.bullets import add
+from core.commands.forget import forget
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.settings import config_set
 from core.commands.status import status
 from core.commands.workspace import open_workspace
@@ -291,6 +294,22 @@ def test_conversations_stand_by_project_what_waits_first_and_say_when_their_tool
         seat.until(lambda: seat.panel.run.now.phase == "planned")
         planned = seat.panel.run.now.plan.plan.steps
         assert [step.artifact.path for step in planned] == [str(session)], "it alone"
+
+
+def test_the_dry_run_says_nothing_of_what_a_forgotten_conversation_was_about(desk: Desk, at_home: Path) -> None:
+    workspace = workspace_at(at_home)
+    harvest(workspace, HarvestRequest(apply=True))
+    entry = next(iter(json.loads(workspace.paths.ledger.read_text("utf-8"))["entries"].values()))
+    with seated(desk, workspace) as seat:
+        seat.panel.shell.run("harvest")
+        seat.until(lambda: seat.panel.run.now.phase == "planned")
+        assert entry["path"] in seat.panel.run.now.names
+        desk.press("Escape")
+        forget(workspace, Path(entry["path"]).name, yes=True)
+        seat.settle()
+        seat.panel.shell.run("harvest")
+        seat.until(lambda: seat.panel.run.now.phase == "planned")
+        assert entry["path"] not in seat.panel.run.now.names
 
 
 def test_what_a_tool_has_written_is_noticed_while_somebody_is_there(

@@ -400,7 +400,8 @@ def test_commands_are_found_by_their_other_names(home: Workspace) -> None:
     assert search(rows, "file system check")[0].key == ("action", "doctor")
     assert search(rows, "config")[0].key == ("action", "view.settings")
     assert search(rows, "setitngs")[0].key == ("action", "view.settings")  # letters that changed places
-    assert search(rows, "undo harvest")[0].key[0] == "run"  # type: ignore[index]
+    [run] = search(rows, "undo harvest")
+    assert run.key[0] == "run" and "(6 conversations, " in run.text and run.meta  # type: ignore[index]
     assert search(rows, "qqqqq") == []
     assert [row.key[0] for row in search(rows, "", 3)] == ["action", "action", "file"]  # type: ignore[index]
 

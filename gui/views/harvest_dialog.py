@@ -340,8 +340,7 @@ class HarvestDialog:
         some = run.watch is not None and run.watch.through
         ended = "The harvest ended early" if some else "It did not begin"
         self.dialog.set_title(ended if failed else plan_title(run.sources))
-        looking = "Looking at the conversations. Nothing is written."
-        words = error_words(run.error) if run.error is not None else looking
+        words = error_words(run.error) if run.error is not None else "Looking at the conversations. Nothing is written."
         dpg.set_value(self._wait, words)
         self._look.tint(self._wait, "failed" if failed else "muted")
         self.dialog.set_confirm("Try again")

@@ -24,6 +24,7 @@ from gui.state import Selection, Snapshot, State
 from gui.toolkit.charts import SegmentBar
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import card, space, spread
+from gui.toolkit.letters import shortened
 from gui.toolkit.rows import Line, Rows
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, choices, hint, say, say_hint, text
@@ -262,9 +263,7 @@ class StartColumn:
             return
         dpg.set_value(self.project, self.project_name)
         self._shell.change()
-        room = WORDS if self._most == SHOWN else FEW_WORDS
-        words = start.words if len(start.words) <= room else f"{start.words[:room].rstrip()}…"
-        say(self._words, words)
+        say(self._words, shortened(start.words, WORDS if self._most == SHOWN else FEW_WORDS))
         own = f"context.md: {start.words_bytes:,} bytes"
         self.write.set_label(own if start.file else "Write a few words of your own")
         on = start.injected
@@ -285,8 +284,7 @@ class StartColumn:
         together = known and on and start.words_bytes > 0
         say(self._total, f"{start.words_bytes + start.bytes:,} bytes with context.md" if together else "")
         sign, color, sentence = digest_words(snapshot.overview, start if start.most else None)
-        quiet = on and color == "harvested"
-        say(self._why, capital(start.problem) or ("" if quiet else f"{icon(sign)}  {sentence}"))
+        say(self._why, capital(start.problem) or ("" if on and color == "harvested" else f"{icon(sign)}  {sentence}"))
         self._look.tint(self._why, "failed" if start.problem else color)
         say_hint(self._why_tip, start.why)
 
