@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from core.harvest.imports import ImportReport
 
 
-READY_SECONDS, WAITED_SECONDS = 5.0, 20.0
+READY_SECONDS, WAITED_SECONDS = 5.0, 10.0
 """So long a harvest reads conversations into the index afterwards, at most: one that nobody waits for, and another."""
 MIN_HARVESTED_FOR_HINT = 10
 """A run that harvested at least this many conversations and found next to nothing says why that may be."""
@@ -100,7 +100,7 @@ def harvest(
     if report.applied:
         feed_facts(workspace, report, now)
         report.notes += _not_looked_at(workspace, request)
-        _make_ready(workspace, request.unattended, report.harvested)
+        _make_ready(workspace, request.unattended, report.harvested, cancelled)
         report.notes += reader.record() if reader is not None else []
         report.notes += _library_kept_up(workspace, now) if report.harvested else []
         try:
@@ -114,7 +114,7 @@ def harvest(
     return report
 
 
-def _make_ready(workspace: Workspace, unattended: bool, harvested: int) -> None:
+def _make_ready(workspace: Workspace, unattended: bool, harvested: int, cancelled: Callable[[], bool]) -> None:
     """What hooks read and never bring up to date themselves: both indexes; and how the hints of sessions that are over
     went. Who harvested something is likely to search for it next, and a search reads less than half a second of what
     is new. A projection: the next search makes it good where it fails."""
@@ -132,7 +132,7 @@ def _make_ready(workspace: Workspace, unattended: bool, harvested: int) -> None:
             judge(workspace)
     if workspace.config.search_conversations:
         seconds = READY_SECONDS if unattended else WAITED_SECONDS
-        with suppress(OSError, KnowledgeError), opened_index(workspace, seconds):
+        with suppress(OSError, KnowledgeError), opened_index(workspace, seconds, cancelled):
             opened_search(workspace, None).close()
 
 

@@ -81,9 +81,11 @@ def _known(entry: Entry) -> str:
 
 
 @contextmanager
-def opened_index(workspace: Workspace, seconds: float) -> Iterator[tuple[Database | None, Brought, str]]:
-    """The index after a look of this many seconds, and a sentence where it cannot be kept. None, and no sentence, where
-    the user has switched it off: then its words leave the cache."""
+def opened_index(
+    workspace: Workspace, seconds: float, cancelled: Callable[[], bool] = lambda: False
+) -> Iterator[tuple[Database | None, Brought, str]]:
+    """The index after a look of this many seconds, or until it is `cancelled`, and a sentence where it cannot be kept.
+    None, and no sentence, where the user has switched it off: then its words leave the cache."""
     if not workspace.config.search_conversations:
         forget_all(workspace)
         yield None, Brought(), ""
@@ -91,7 +93,7 @@ def opened_index(workspace: Workspace, seconds: float) -> Iterator[tuple[Databas
     where, problem = where_of(workspace)
     database, brought = None, Brought()
     try:
-        database, brought = look(where, seconds)
+        database, brought = look(where, seconds, cancelled=cancelled)
     except OSError as error:
         problem = f"conversations are not searched: the cache folder cannot be used ({error.strerror or error})"
     except stored.Trouble as error:

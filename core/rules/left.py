@@ -9,7 +9,7 @@ from typing import Any
 
 from core.conversations.events import Commit
 from core.rules import words
-from core.rules.end import left_in_git, not_committed, not_pushed
+from core.rules.end import left_in_git
 from core.rules.sentence import Found, found, lost, named
 from core.rules.session import Session
 from core.rules.units import LEANS, Unit, cut
@@ -78,38 +78,37 @@ def commits_once(
 
 # --- what git's events show ---
 
+_ON_BRANCH = r"(?: on branch [\w./+-]{1,80})?"
+_PLAIN = re.compile(
+    rf"Commit `[\w.+@-]{{1,60}}`(?:, `[\w.+@-]{{1,60}}`)*{_ON_BRANCH}: changed and not committed when the session "
+    rf"ended|Commit the conflicts of `git [a-z-]+(?: [\w./+@~^-]{{1,80}})?`{_ON_BRANCH}: worked on, and not committed "
+    "in the session"
+)
+"""The rules' lines of git, where each name in them is a plain one: a page may have chosen it, and a name of several
+words, or with signs of the shell, says something."""
 _UNDONE = re.compile(
-    r"\b(?:(?:is|are|was|were|has|have) )?not (?:yet )?(?:been )?(?:committed|pushed|staged)\b(?: yet)?|"
+    r"\b(?:(?:is|are|was|were|has|have) )?not (?:yet )?(?:been )?(?:committed|staged)\b(?: yet)?|"
     r"\b(?:changed and not committed )?when the session ended\b"
 )
 _TELLING = re.compile(
-    r"an?|ahead|and|are|at|branch|but|by|changed?|changes|commits?|committed|edited|files?|has|have|in|is|its?|local(?:ly)?|"
-    r"new|of|on|only|origin|push|remote|still|staged|that|the|this|to|uncommitted|unpushed|unstaged|untracked|was|were|"
-    r"which|with"
+    r"an?|and|are|at|branch|but|changed?|changes|commit|edited|files?|has|have|in|is|its?|local(?:ly)?|new|of|on|only|"
+    r"still|staged|that|the|this|to|uncommitted|unstaged|untracked|was|were|which|with"
 )
-"""By these a task tells that something is not committed or not pushed; none of them says what else is to be done."""
+"""By these a task tells that something is not committed; none of them says what else is to be done."""
 _TOKEN = re.compile(r"[^\s`'\"“”‘’,;:()—–]+")
-_HASH = re.compile(r"[0-9a-f]{7,40}")
 
 
 def line_of_git(task: str, session: Session) -> str:
-    """The rules' line for a task that says what the events show as left: their own line itself, or what a model says of
-    committing or pushing; "" for any other. Each word of a model's task must name a file, the commit, the branch or
-    the project, or be one of `_TELLING`. It stands nowhere itself: whatever a page or a tool made the model say, these
-    words are the rules' own."""
-    if any(row.fields["statement"] == task for row in left_in_git(session)):
-        return task
-    said = [word.rstrip(".!?") for word in _TOKEN.findall(_UNDONE.sub(" ", task.casefold()))]
-    branch, project = session.conversation.branch.casefold(), session.project.casefold()
-    rest = {one for one in said if one and not _TELLING.fullmatch(one)} - {branch, f"origin/{branch}", project}
-    if said[:1] == ["commit"]:
-        files = {name.casefold() for name in session.end.files}
-        lines = not_committed(session) if rest and all(re.split(r"[\\/]", one)[-1] in files for one in rest) else ()
-    elif said[:1] == ["push"]:
-        rest = {one for one in rest if len(one) > 2 or not one.isdigit()}  # how many commits
-        mine = session.end.commit.removeprefix("commit ")
-        named = all(_HASH.fullmatch(one) and (one.startswith(mine) or mine.startswith(one)) for one in rest)
-        lines = not_pushed(session) if named and (rest or (branch and branch in said)) else ()
-    else:
+    """The rules' line for a task that says what the events show as not committed: that line itself, or what a model
+    says of it; "" for any other. Each word of a model's task must name one of the files, the branch or the project, or
+    be one of `_TELLING`. It stands nowhere itself: whatever a page or a tool made the model say, these words are the
+    rules' own."""
+    line = next((row.fields["statement"] for row in left_in_git(session)), "")
+    if not _PLAIN.fullmatch(line):
         return ""
-    return next((line.fields["statement"] for line in lines), "")
+    said = [word.rstrip(".!?") for word in _TOKEN.findall(_UNDONE.sub(" ", task.casefold()))]
+    named = {one for one in said if one and not _TELLING.fullmatch(one)}
+    named -= {session.conversation.branch.casefold(), session.project.casefold()}
+    files = {name.casefold() for name in session.end.files}
+    same = named and said[0] == "commit" and all(re.split(r"[\\/]", one)[-1] in files for one in named)
+    return line if same or task == line else ""

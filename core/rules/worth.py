@@ -47,7 +47,8 @@ def find_worth(session: Session) -> Iterator[Found]:
     done 2 of 46: that the ledger and the conversation have."""
     rated = [(probability(of, weights()), unit, line) for unit, line, of in candidates(session)]
     for rate, unit, line in sorted(best(rated), key=lambda row: (row[1].turn, row[1].at)):
-        if PAST.match(line) or not (_LIMIT.search(line) or words.RULE.search(line) or words.BECAUSE.search(line)):
+        told = words.RULE.search(line) or words.BECAUSE.search(line) or _LIMIT.search(line)
+        if not told or (PAST.match(line) and not _CHOICE.search(line)):
             continue  # its place stays empty: of what came next 2 of 12 lines were worth it
         category = "decisions" if _CHOICE.search(line) else "facts"
         yield found(category, line, unit.turn, quote=unit.quote, score=round(100 * rate))
@@ -91,8 +92,8 @@ PAST = re.compile(
     r"(?:verified\b|verification(?::| was\b)|(?:the |key |main )+changes(?: are| include)?:|"
     r"(?:`[^`]+`(?:,? (?:and )?`[^`]+`)*\s*[:—–-]+\s*)?(?:(?:also|now) )?(?:added|removed|renamed|replaced|changed|"
     r"updated|moved|fixed|excluded|downgraded|upgraded|wrapped|reduced|increased|introduced|reordered|consolidated|"
-    r"converted|switched|set|made|stopped|kept|left|restored|extracted|inlined|disabled|enabled|pinned|bumped|dropped|"
-    r"split|merged|wired|gated|scoped|guarded|hardened|rewrote|reworked|adjusted|edited)\b)",
+    r"converted|switched|set|made|stopped|kept|restored|extracted|inlined|disabled|enabled|pinned|bumped|dropped|"
+    r"merged|wired|gated|scoped|guarded|hardened|rewrote|reworked|adjusted|edited)\b(?!-))",
     re.IGNORECASE,
 )
 """How a line begins that tells what was done or looked at."""
