@@ -15,6 +15,7 @@ from core.commands.history.runs import UndoReport
 from core.commands.panel.titles import UNCALLED, Called, titles_of
 from core.commands.workspace import Workspace, reopened
 from core.harvest.report import THROUGH, HarvestReport, NewLine, Progress
+from core.harvest.steps import FORGOTTEN_BY_YOU
 from core.knowledge.run_state import ELSEWHERE
 from gui.shell import RUN, Shell
 from gui.state import Activity, State
@@ -194,7 +195,8 @@ class HarvestRun:
         def work(_job: Job) -> Run:
             settled = reopened(workspace)  # no run on settings that are not those of the file
             report = harvest(settled, request)
-            names = titles_of(workspace, [row.artifact for row in report.plan.classified])
+            rows = [row.artifact for row in report.plan.classified if row.reason != FORGOTTEN_BY_YOU]
+            names = titles_of(workspace, rows)
             return replace(asked, phase=PLANNED, plan=report, names=names, workspace=settled)
 
         self._job = self._shell.submit("The dry run", work, planned, failed=failed, lane=RUN)

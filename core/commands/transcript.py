@@ -32,6 +32,7 @@ from core.search import store
 from core.search.conversations import Held
 from core.sources.archive import stand_in, stand_ins
 from core.sources.artifact import HOME, Artifact
+from core.sources.incremental import forgotten_places
 from core.sources.scan import scan_conversations, sha_in_trash
 from core.sources.sessions import StoreCache, list_sessions
 from core.sources.tools import ALL, FILES, NAMES, SOURCE, known_as, known_name, places, resume_command, title_of
@@ -316,8 +317,7 @@ def locate(
     if not rows:
         raise _unknown(name)
     rows = [row for row in rows if is_short_for(name, row.name)] or rows  # as a context cites it
-    entries = known_entries(workspace).values()
-    forgotten = {_known(entry) for entry in entries if entry.get("status") == FORGOTTEN}
+    forgotten = forgotten_places(known_entries(workspace))
     if any(known_as(row.path, row.source) in forgotten for row in rows):
         raise _forgotten(name)
     best = sorted(rows, key=lambda row: (not row.trash, row.ended), reverse=True)

@@ -19,11 +19,14 @@ from core.base.figures import iso_of
 from core.base.paths import cache_folder
 from core.base.secrets.repeats import clear_title
 from core.commands import sources
+from core.commands.transcript import known_entries
 from core.commands.workspace import Workspace
 from core.conversations.read import read_conversation
 from core.conversations.searched import title_of
 from core.knowledge.projects import UNTOLD
 from core.sources.artifact import HOME, Artifact
+from core.sources.incremental import forgotten_places
+from core.sources.tools import known_as
 
 READ_BYTES = 2_000_000
 """Larger files are not read for their title alone; their next harvest tells it."""
@@ -70,11 +73,14 @@ def called(entry: Mapping[str, Any]) -> Called:
 
 
 def titles_of(workspace: Workspace, artifacts: Iterable[Artifact]) -> dict[str, Called]:
-    """What conversations that lie on the disk are called, by their paths; read for a while, the others by name."""
+    """What conversations that lie on the disk are called, by their paths, but those that the user wants forgotten; read
+    for a while, the others by name."""
     file = cache_folder(workspace.paths.home, workspace.environment) / "titles.json"
     rows, found, until = _remembered(file), dict[str, Called](), time.monotonic() + SECONDS
-    before = len(rows)
+    before, forgotten = len(rows), forgotten_places(known_entries(workspace))
     for item in artifacts:
+        if known_as(item.path, item.source) in forgotten:
+            continue
         key = f"{item.path}:{item.size}:{item.mtime_ns}"
         known = rows.get(key)
         wanted = known is None and item.kind == "conversation" and item.size <= READ_BYTES
