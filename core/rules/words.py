@@ -174,13 +174,45 @@ OFFER = one_of({
         r"if you(?:'d)? (?:want|like|prefer|need)",
         r"I can (?:also )?", "happy to", r"ready (?:to|for) the next", "feel free", "when you're ready",
     ),
-    "de": ("soll ich", "wenn du möchtest", "falls du willst"),
-    "fr": ("si tu veux", "voulez-vous", "souhaitez-vous"),
-    "es": ("si quieres", "quieres que"),
+    "de": (r"soll ich", r"(?:wenn|falls) (?:du|Sie) (?:\w+ )?(?:möchte(?:st|n)|willst|wollen|magst)"),
+    "fr": ("si tu veux", "si vous (?:le )?(?:voulez|souhaitez)", "voulez-vous", "souhaitez-vous"),
+    "es": ("si (?:lo )?(?:quieres|deseas|prefieres)", "quieres que"),
+    "it": ("se (?:lo )?(?:vuoi|preferisci|desideri|ti serve)", "vuoi che"),
+    "pt": ("se (?:você )?(?:quiser|preferir)", "quer que"),
+    "ru": ("если (?:хотите|хочешь|нужно)", "хотите,?", "могу"),
     "zh": ("需要我", "要不要", "请确认", "我会", "我可以", "如果你(?:愿意|需要|想)", "如需", "是否需要"),
     "ja": ("しましょうか", "必要であれば"),
     "ko": ("원하시면", "할까요"),
 })  # fmt: skip
+TALK = one_of({
+    "de": ("ich", "wir", "mir", "uns", "dir", r"deine?\w?", r"du \w+st", r"\w+st du", "(?:können|sollten|müssen) Sie"),
+    "fr": ("je", "nous", "vous", "tu", "votre", "voici", r"\w+-moi"),
+    "es": ("he", "voy", "vamos", "hemos", r"(?:pued|quier|tien|encuentr|deb)(?:o|es|emos)", "tus?", "aquí"),
+    "it": (
+        "ho", "abbiamo", "hai", "avete", "io", "noi", "tuo[i]?", "tua", "ecco(?! perché)", "vediamo", "puoi", "devi",
+        "vuoi", "(?:poss|dev|vogli|proced)o", "(?:poss|dobb|vogl)iamo", r"\w{3,}(?:ar|ir)ti", "dimmi",
+    ),
+    "pt": ("eu", "vou", "vamos", "você", "podemos"),
+    "ru": ("я", "мы", "вы", "ты", r"ваш\w*"),
+    "any": (r"\bj['’]", "[我你您咱]", "ましょう", "ください", "제가", "겠습니다"),
+})  # fmt: skip
+"""Words of a talk, in other languages than English."""
+REASON = one_of({
+    "de": ("weil", "denn", "damit", "sonst", "deshalb", "daher", "wegen"),
+    "fr": ("parce que", "car", "sinon", "donc", "afin", "puisque", "à cause"),
+    "es": ("porque", "ya que", "para que", "si no", "por eso", "por lo que"),
+    "it": ("perché", "poiché", "quindi", "altrimenti", "perciò"),
+    "pt": ("porque", "pois", "senão", "portanto", "por isso"),
+    "ru": ("потому", "так как", "поэтому", "иначе", "чтобы", "из-за"),
+    "any": ("因为", "由于", "所以", "因此", "否则", "避免", "导致", "原因", "ため", "ので", "때문", "않으면"),
+})  # fmt: skip
+"""Words that give a reason, in other languages than English."""
+OTHER = re.compile(
+    r"\b(?:der|das|und|nicht|ist|für|mit|eine?\w?|wird|auf|zu|auch|wenn|le|la|les|des|est|une?|pour|dans|avec|sur|"
+    r"el|los|las|para|con|que|del|se|il|gli|è|una|di|che|non|della|nel|os|é|uma|não|da)\b",
+    re.IGNORECASE,
+)
+"""Words that stand in every other sentence of another language."""
 ANCHOR = re.compile(
     r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\b[A-Z]{2,}[-_]?\d*\b|\w/\w|"
     r"\b\w+\.\w{1,5}\b|--\w|#\d+|\bv?\d+\.\d+"
@@ -238,15 +270,18 @@ STRONG = one_of({
         r"(?<!it )(?<!they )(?<!this )(?<!that )(?<!which )(?:never|always)", "from now on", "in (?:the )?future",
         r"(?:should|must) (?:only|never|always|not)", r"prefers?",
     ),
-    "de": ("niemals", "nie", r"immer(?! (?:noch|wieder|mehr))", "ab jetzt"),
-    "fr": ("jamais", r"toujours(?! (?:avec|pas|la même|le même|une?|des))", "désormais"),
-    "es": ("nunca", r"(?<!de )siempre(?! (?:igual|lo mismo))", "a partir de ahora"),
-    "zh": ("不要", "必须", "一律", "以后(?!再)"),
-    "ja": ("しないで", "必ず", "常に"),
-    "ko": ("하지 마", "항상", "반드시"),
-    "ru": ("никогда", "всегда", "нельзя", r"единственн\w+"),
-    "pt": ("nunca",),
-    "it": ("mai",),
+    "de": ("niemals", "nie", r"immer(?! (?:noch|wieder|mehr))", "ab jetzt", "von nun an", "künftig"),
+    "fr": (
+        "jamais", r"toujours(?! (?:avec|pas|la même|le même|une?|des))", "désormais", "à partir de maintenant",
+        "dorénavant",
+    ),
+    "es": ("nunca", r"(?<!de )siempre(?! (?:igual|lo mismo))", "a partir de ahora", "de ahora en adelante"),
+    "zh": ("不要", "必须", "一律", "以后(?!再)", "从(?:现在|今天?)(?:起|开始)", "今后"),
+    "ja": ("しないで", "必ず", "常に", "今後"),
+    "ko": ("하지 마", "항상", "반드시", "앞으로"),
+    "ru": ("никогда", "всегда", "нельзя", r"единственн\w+", "впредь"),
+    "pt": ("nunca", r"^(?:\w+ )?sempre", "a partir de agora", "daqui em diante"),
+    "it": ("mai", r"^(?:\w+ )?sempre", "da?['’ ]ora in (?:poi|avanti)"),
 })  # fmt: skip
 """A rule, whatever it is about."""
 # What is put off until another day.
