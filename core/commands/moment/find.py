@@ -2,7 +2,7 @@
 
 It asks the searches that stand (entries, and turns of conversations), and says what they found as somebody wants it who
 works: the sentences that answer, where they stand, how they served, and in what state their session was left. Three
-answers are kept apart: the project is not known, its conversations are not read yet, and it was never said.
+answers are kept apart: the project is not known, its conversations are not indexed yet, and it was never said.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ _KEYS = ("kind", "key", "text", "day", "project", "session", "turn", "served", "
 @dataclass(frozen=True)
 class FindReport:
     """What was found, best first. `project` is the folder that was meant, "" for none; `conversations` were searched,
-    `waiting` are not read yet. `note` says what is to be known of the answer as a whole. `listed`: everything that
+    `waiting` are not indexed yet. `note` says what is to be known of the answer as a whole. `listed`: everything that
     matches, where it was asked for, as the indexes have it; `turns` there are in all, `understood` says how a question
     about days was taken, `lost` which phrases nobody said: told before the hits, which are of their words."""
 
@@ -153,7 +153,7 @@ def as_a_whole(entries: int, spoken: int, waiting: int, where: str, *, shown: bo
     """What is to be said of an answer: that it is weak, that there was nothing to search yet, or that it was never
     said."""
     of = f" of {where}" if where else ""
-    left = f"{count(waiting, 'conversation')} {'are' if waiting != 1 else 'is'} not read yet"
+    left = f"{count(waiting, 'conversation')} {'are' if waiting != 1 else 'is'} not indexed yet"
     if firm:
         return [left] if waiting else []
     if not (entries or spoken):
