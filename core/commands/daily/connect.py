@@ -278,11 +278,22 @@ def changes_text(changes: Sequence[FileChange]) -> str:
     rows = []
     for change in changes:
         how = "new" if change.before is None else "goes" if change.after is None else "changes"
+        before, after = shown_text(change.before), shown_text(change.after)
+        if len(before.splitlines()) == len(after.splitlines()) == 1 and (laid := _in_lines(before, after)):
+            (before, after), how = laid, f"{how}; its one line, shown in several"
         rows.append(f"{change.path} ({how})")
-        before, after = (shown_text(data).splitlines() for data in (change.before, change.after))
-        for line in list(difflib.unified_diff(before, after, lineterm="", n=CONTEXT_LINES))[2:]:
+        lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=CONTEXT_LINES)
+        for line in list(lines)[2:]:
             rows.append(f"  {line}" if not line.startswith("@@") else "  …")
     return "\n".join(rows) + "\n" if rows else ""
+
+
+def _in_lines(*texts: str) -> list[str]:
+    """JSON of a single line in many, so that what comes and goes can be seen; nothing where one is no JSON."""
+    try:
+        return [json.dumps(json.loads(text), indent=2, ensure_ascii=False) for text in texts]
+    except ValueError:
+        return []
 
 
 def check_connections(workspace: Workspace) -> Iterator[Finding]:
