@@ -46,6 +46,7 @@ from core.commands.table import SUMMARY
 from core.commands.text import count
 from core.commands.transcript import LOOK_SECONDS, opened_index
 from core.commands.workspace import Workspace
+from core.conversations.searched import title_of
 from core.experience import record
 from core.experience.kinds import infer_task_type
 from core.experience.record import Served
@@ -79,6 +80,8 @@ tenths. A weak answer has as much: with 900 it told 48 of 72 points of forty que
 longer than one that is sure."""
 SESSIONS_NAMED, TITLE = 6, 60
 """So many other sessions of the project a weak answer names, so many characters of their titles."""
+MARKUP = ("", "[", "<", "{", "/")
+"""How a title begins that is a template or a command, and tells nothing."""
 LINE = 300
 """So many characters a hit of another kind has."""
 SHARPNESS = 0.6
@@ -194,8 +197,6 @@ def find(
         notes.append(f"{IN_NO_PROJECT}; {ALLOWING}")
     if any(_in_another_script(text, row) for row in shown if row.own or not own.folder):
         notes.append("sessions here are in another language: ask in that too")
-    if others:
-        notes.append(f"sessions here: {', '.join(others)}")
     if usual:
         notes.append(f"usual here: {', '.join(usual)}")
     if unreadable and not firm:
@@ -206,6 +207,7 @@ def find(
     return FindReport(
         text, own.folder, entries, spoken, tuple(shown), "; ".join(notes), tuple(warnings),
         tuple(look.hits[:limit]) if lists else (), look.turns, brought.waiting, look.understood, "; ".join(lost),
+        tuple(others),
     )  # fmt: skip
 
 
@@ -357,7 +359,7 @@ class _Look:
         for name, title, ended, _folder in islice(own, SESSIONS_NAMED):
             called = self._called(name)
             says_so = any(word in called.casefold() for word in words_of(title) if len(word) > 3)
-            about = "" if says_so or not title else f" {title[:TITLE].rstrip(' …')}:"
+            about = "" if says_so or title[:1] in MARKUP else f" “{title_of(title, most=TITLE)}”"
             found.append(f"{ended[:10]}{about} {called}")
         return found
 
