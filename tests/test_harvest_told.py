@@ -145,6 +145,10 @@ def test_a_tool_without_a_conversation_is_told_as_one_that_was_not_found(tmp_pat
         assert "note: no conversation of aider was found; 'knowledge sources aider' tells where" in out
         assert "fact index were gone" not in out, "nothing was lost where nothing has been"
     assert "aider" not in call("harvest", "--apply", *home)[1]
+    talk = tmp_path / "talk.md"
+    talk.write_text("User: why?\n\nAssistant: It turned out that the proxy strips `Authorization` headers.\n")
+    out = call("harvest", "--source", str(talk), "--now", "--apply", *home)[1]
+    assert "fact index: 1 new" in out and "fact index were gone" not in out, "also before the first fact"
 
 
 def test_what_was_known_already_is_counted_apart(tmp_path: Path) -> None:
