@@ -48,12 +48,6 @@ def is_latin(text: str) -> bool:
     )
 
 
-def in_english(text: str) -> bool:
-    """Whether a text is in English, or in Latin letters and no language that the tables know."""
-    text = CODE.sub("", text)
-    return is_latin(text) and len(words.OTHER.findall(text)) <= 2 * len(words.ENGLISH.findall(text))
-
-
 _LATIN = re.compile(r"[A-Za-z][\w-]{2,}")
 
 

@@ -84,7 +84,7 @@ def _corrects(text: str) -> bool:
     """Whether a text says how a thing has to be behind the words that call it wrong: no mere report of an error."""
     wrong = CORRECTION.match(text)
     rest = text[wrong.end() :] if wrong else ""
-    return words.RULE.search(rest) is not None and TROUBLE.search(rest) is None
+    return bool(words.RULE.search(rest)) and not TROUBLE.search(rest)
 
 
 def _only_tells(row: Exchange, units: Sequence[Unit]) -> bool:

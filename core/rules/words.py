@@ -174,45 +174,28 @@ OFFER = one_of({
         r"if you(?:'d)? (?:want|like|prefer|need)",
         r"I can (?:also )?", "happy to", r"ready (?:to|for) the next", "feel free", "when you're ready",
     ),
-    "de": (r"soll ich", r"(?:wenn|falls) (?:du|Sie) (?:\w+ )?(?:möchte(?:st|n)|willst|wollen|magst)"),
-    "fr": ("si tu veux", "si vous (?:le )?(?:voulez|souhaitez)", "voulez-vous", "souhaitez-vous"),
-    "es": ("si (?:lo )?(?:quieres|deseas|prefieres)", "quieres que"),
-    "it": ("se (?:lo )?(?:vuoi|preferisci|desideri|ti serve)", "vuoi che"),
-    "pt": ("se (?:você )?(?:quiser|preferir)", "quer que"),
-    "ru": ("если (?:хотите|хочешь|нужно)", "хотите,?", "могу"),
+    "de": ("soll ich", "wenn du möchtest", "falls du willst"),
+    "fr": ("si tu veux", "voulez-vous", "souhaitez-vous"),
+    "es": ("si quieres", "quieres que"),
     "zh": ("需要我", "要不要", "请确认", "我会", "我可以", "如果你(?:愿意|需要|想)", "如需", "是否需要"),
     "ja": ("しましょうか", "必要であれば"),
     "ko": ("원하시면", "할까요"),
 })  # fmt: skip
-TALK = one_of({
-    "de": ("ich", "wir", "mir", "uns", "dir", r"deine?\w?", r"du \w+st", r"\w+st du", "(?:können|sollten|müssen) Sie"),
-    "fr": ("je", "nous", "vous", "tu", "votre", "voici", r"\w+-moi"),
-    "es": ("he", "voy", "vamos", "hemos", r"(?:pued|quier|tien|encuentr|deb)(?:o|es|emos)", "tus?", "aquí"),
-    "it": (
-        "ho", "abbiamo", "hai", "avete", "io", "noi", "tuo[i]?", "tua", "ecco(?! perché)", "vediamo", "puoi", "devi",
-        "vuoi", "(?:poss|dev|vogli|proced)o", "(?:poss|dobb|vogl)iamo", r"\w{3,}(?:ar|ir)ti", "dimmi",
-    ),
-    "pt": ("eu", "vou", "vamos", "você", "podemos"),
-    "ru": ("я", "мы", "вы", "ты", r"ваш\w*"),
-    "any": (r"\bj['’]", "[我你您咱]", "ましょう", "ください", "제가", "겠습니다"),
-})  # fmt: skip
-"""Words of a talk, in other languages than English."""
-REASON = one_of({
-    "de": ("weil", "denn", "damit", "sonst", "deshalb", "daher", "wegen"),
-    "fr": ("parce que", "car", "sinon", "donc", "afin", "puisque", "à cause"),
-    "es": ("porque", "ya que", "para que", "si no", "por eso", "por lo que"),
-    "it": ("perché", "poiché", "quindi", "altrimenti", "perciò"),
-    "pt": ("porque", "pois", "senão", "portanto", "por isso"),
-    "ru": ("потому", "так как", "поэтому", "иначе", "чтобы", "из-за"),
-    "any": ("因为", "由于", "所以", "因此", "否则", "避免", "导致", "原因", "ため", "ので", "때문", "않으면"),
-})  # fmt: skip
-"""Words that give a reason, in other languages than English."""
-OTHER = re.compile(
-    r"\b(?:der|das|und|nicht|ist|für|mit|eine?\w?|wird|auf|zu|auch|wenn|le|la|les|des|est|une?|pour|dans|avec|sur|"
-    r"el|los|las|para|con|que|del|se|il|gli|è|una|di|che|non|della|nel|os|é|uma|não|da)\b",
+TALK = re.compile(
+    r"\b(?:ich|wir|mir|uns|dich|deine?\w?|du \w+st|\w+st du|(?:können|sollten|müssen) Sie|je|nous|vous|votre|voici|tu|"
+    r"\w+-moi|tus|he \w+do|voy|vamos|hemos|(?:pued|quier|tien|encuentr|deb)(?:o|es|emos)|aquí|ho|abbiamo|hai|avete|"
+    r"tuoi?|tua|ecco(?! perché)|vediamo|puoi|devi|vuoi|(?:poss|dev|vogli|proced)o|(?:poss|dobb|vogl)iamo|dimmi|"
+    r"\w{3,}(?:ar|ir)ti|vou|você|podemos|quiser|я|мы|вы|ты|ваш\w*)\b|\bj['’]|[我你您咱]|ましょう|ください|제가|겠습니다",
     re.IGNORECASE,
 )
-"""Words that stand in every other sentence of another language."""
+"""Words of a talk, in other languages than English."""
+REASON = re.compile(
+    r"\b(?:weil|denn|damit|sonst|deshalb|daher|wegen|parce que|car|sinon|donc|afin|puisque|porque|ya que|para que|"
+    r"si no|por eso|por lo que|perché|poiché|quindi|altrimenti|perciò|pois|senão|portanto|потому|так как|поэтому|иначе|"
+    r"чтобы|из-за)\b|因为|由于|所以|因此|否则|避免|导致|原因|ため|ので|때문|않으면",
+    re.IGNORECASE,
+)
+"""Words that give a reason, in other languages than English."""
 ANCHOR = re.compile(
     r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\b[A-Z]{2,}[-_]?\d*\b|\w/\w|"
     r"\b\w+\.\w{1,5}\b|--\w|#\d+|\bv?\d+\.\d+"
@@ -271,10 +254,7 @@ STRONG = one_of({
         r"(?:should|must) (?:only|never|always|not)", r"prefers?",
     ),
     "de": ("niemals", "nie", r"immer(?! (?:noch|wieder|mehr))", "ab jetzt", "von nun an", "künftig"),
-    "fr": (
-        "jamais", r"toujours(?! (?:avec|pas|la même|le même|une?|des))", "désormais", "à partir de maintenant",
-        "dorénavant",
-    ),
+    "fr": ("jamais", r"toujours(?! (?:avec|pas|la même|le même|une?|des))", "désormais", "à partir de maintenant"),
     "es": ("nunca", r"(?<!de )siempre(?! (?:igual|lo mismo))", "a partir de ahora", "de ahora en adelante"),
     "zh": ("不要", "必须", "一律", "以后(?!再)", "从(?:现在|今天?)(?:起|开始)", "今后"),
     "ja": ("しないで", "必ず", "常に", "今後"),

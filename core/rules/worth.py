@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from core.rules import words
-from core.rules.sentence import Found, alike, found, in_english, lost, names_in, stems, whole_quotes
+from core.rules.sentence import Found, alike, found, is_latin, lost, names_in, stems, whole_quotes
 from core.rules.session import Session
 from core.rules.units import LEANS, LONGEST, Unit, units_of
 
@@ -44,9 +44,9 @@ def probability(of: Iterable[str], by: dict[str, float]) -> float:
 def find_worth(session: Session) -> Iterator[Found]:
     """The units of a session that are worth a line, the better one of two that say the same. What was done is worth one
     only with its reason or its limit: of 23 lines with labels that had neither readers kept one."""
-    rated = [(probability(of, weights()), unit, line) for unit, line, of in candidates(session) if _tells(line)]
+    rated = [(probability(of, weights()), unit, line) for unit, line, of in candidates(session)]
     for rate, unit, line in sorted(best(rated), key=lambda row: (row[1].turn, row[1].at)):
-        if PAST.match(line) and not (_LIMIT.search(line) or _REASON.search(line)):
+        if not _tells(line) or (PAST.match(line) and not (_LIMIT.search(line) or _REASON.search(line))):
             continue  # its place stays empty: of what came next 1 of 13 lines was worth it
         category = "decisions" if _CHOICE.search(line) else "facts"
         yield found(category, line, unit.turn, quote=unit.quote, score=round(100 * rate))
@@ -57,12 +57,13 @@ _TICKED = re.compile(r"[✔✅❌➡]|\u20e3")
 
 def _tells(line: str) -> bool:
     """Whether a line in another language than English, whose words no weight knows, gives a limit or a reason, speaks
-    to nobody and is no list of ticks. Of 34 lines of 37 Italian chats 8 stayed; 4 that went were worth a line."""
-    if in_english(line):
-        return True
+    to nobody and is no list of ticks. Of 34 lines of 37 Italian chats 6 stayed; 4 that went were worth a line."""
     said = words.CODE.sub("", line)
-    tells = words.REASON.search(said) or words.RULE.search(said)
-    return bool(tells) and not words.TALK.search(said) and len(_TICKED.findall(said)) < 2
+    if words.TALK.search(said):
+        return False
+    if is_latin(line) and words.ENGLISH.search(said):
+        return True
+    return len(_TICKED.findall(said)) < 2 and bool(words.REASON.search(said) or words.RULE.search(said))
 
 
 def candidates(session: Session) -> Iterator[tuple[Unit, str, frozenset[str]]]:

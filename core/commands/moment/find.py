@@ -80,8 +80,6 @@ tenths. A weak answer has as much: with 900 it told 48 of 72 points of forty que
 longer than one that is sure."""
 SESSIONS_NAMED, TITLE = 6, 60
 """So many other sessions of the project a weak answer names, so many characters of their titles."""
-MARKUP = ("", "[", "<", "{", "/")
-"""How a title begins that is a template or a command, and tells nothing."""
 LINE = 300
 """So many characters a hit of another kind has."""
 SHARPNESS = 0.6
@@ -350,7 +348,7 @@ class _Look:
 
     def sessions(self, scope: Scope, told: Collection[str]) -> list[str]:
         """The newest conversations of a scope but those that are told: day and name, with the title where the name says
-        nothing of it. Who asked in other words than were said sees there which one to read."""
+        nothing of it and it is words. Who asked in other words than were said sees there which one to read."""
         if self._database is None:
             return []
         sql = f"SELECT name, title, ended, folder FROM conversations WHERE {stored.READ} ORDER BY ended DESC, path"
@@ -359,7 +357,7 @@ class _Look:
         for name, title, ended, _folder in islice(own, SESSIONS_NAMED):
             called = self._called(name)
             says_so = any(word in called.casefold() for word in words_of(title) if len(word) > 3)
-            about = "" if says_so or title[:1] in MARKUP else f" “{title_of(title, most=TITLE)}”"
+            about = "" if says_so or title[:1] in "[<{/" else f" “{title_of(title, most=TITLE)}”"
             found.append(f"{ended[:10]}{about} {called}")
         return found
 
