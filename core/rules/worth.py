@@ -166,7 +166,7 @@ def line_of(units: Sequence[Unit], at: int) -> str:
     before = units[at - 1] if at else unit
     if before is not unit and before.turn == unit.turn and before.heading == unit.heading:
         leads.insert(0, before.text)
-    wholes = (f"{lead} {text}" for lead in leads)
+    wholes = (numberless(f"{lead} {text}") for lead in leads)
     return next((whole for whole in wholes if stands(whole) and _alone(whole)), "")
 
 

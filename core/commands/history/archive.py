@@ -27,7 +27,8 @@ from core.harvest.recovery import Recovered, with_store
 from core.harvest.steps import expires
 from core.knowledge.ledger import note_entries
 from core.sources.archive import LET_GO, file_of, held, key_of
-from core.sources.tools import title_of
+from core.sources.incremental import forgotten_places
+from core.sources.tools import known_as, title_of
 
 ALL = "all"
 MISSED_HOURS = 72
@@ -148,7 +149,7 @@ def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[int, str]:
     if not soon:
         return 0, ""
     archived = workspace.config.archive != "off"
-    there = held(workspace.paths.archive, entries)
+    there, forgotten = held(workspace.paths.archive, entries), forgotten_places(entries)
     harvested = {
         (str(row.get("path", "")), row.get("bytes")) for row in entries.values() if row.get("status") == "harvested"
     }
@@ -156,7 +157,7 @@ def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[int, str]:
     for item in soon:
         row = entries.get(key_of(item.path, item.source), {})
         safe = (item.path, item.size) in harvested if not archived else key_of(item.path, item.source) in there
-        if not safe and row.get("status") not in (LET_GO, "forgotten"):
+        if not safe and row.get("status") != LET_GO and known_as(item.path, item.source) not in forgotten:
             lost[item.source] += 1
     if not lost or _harvests_by_itself(workspace, lost, moment):
         return sum(lost.values()), ""
