@@ -8,6 +8,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -279,21 +280,15 @@ def changes_text(changes: Sequence[FileChange]) -> str:
     for change in changes:
         how = "new" if change.before is None else "goes" if change.after is None else "changes"
         before, after = shown_text(change.before), shown_text(change.after)
-        if len(before.splitlines()) == len(after.splitlines()) == 1 and (laid := _in_lines(before, after)):
-            (before, after), how = laid, f"{how}; its one line, shown in several"
+        if len(before.splitlines()) == len(after.splitlines()) == 1:
+            with suppress(ValueError):
+                before, after = (json.dumps(json.loads(text), indent=2, ensure_ascii=False) for text in (before, after))
+                how += "; its one line, shown in several"
         rows.append(f"{change.path} ({how})")
         lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=CONTEXT_LINES)
         for line in list(lines)[2:]:
             rows.append(f"  {line}" if not line.startswith("@@") else "  …")
     return "\n".join(rows) + "\n" if rows else ""
-
-
-def _in_lines(*texts: str) -> list[str]:
-    """JSON of a single line in many, so that what comes and goes can be seen; nothing where one is no JSON."""
-    try:
-        return [json.dumps(json.loads(text), indent=2, ensure_ascii=False) for text in texts]
-    except ValueError:
-        return []
 
 
 def check_connections(workspace: Workspace) -> Iterator[Finding]:

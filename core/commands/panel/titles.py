@@ -78,9 +78,7 @@ def titles_of(workspace: Workspace, artifacts: Iterable[Artifact]) -> dict[str, 
     file = cache_folder(workspace.paths.home, workspace.environment) / "titles.json"
     rows, found, until = _remembered(file), dict[str, Called](), time.monotonic() + SECONDS
     before, forgotten = len(rows), forgotten_places(known_entries(workspace))
-    for item in artifacts:
-        if known_as(item.path, item.source) in forgotten:
-            continue
+    for item in (one for one in artifacts if known_as(one.path, one.source) not in forgotten):
         key = f"{item.path}:{item.size}:{item.mtime_ns}"
         known = rows.get(key)
         wanted = known is None and item.kind == "conversation" and item.size <= READ_BYTES
