@@ -84,6 +84,14 @@ def test_of_a_long_turn_what_answers_is_shown_and_not_where_the_words_of_the_que
     assert "because the spooler keeps a stale lock" in hit.text and len(hit.text) < 600
 
 
+def test_a_search_after_a_harvest_knows_all_that_was_read(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first search after the first harvest answered from a few of 142 conversations, and said so below."""
+    exit_code, _, _ = disk.run(monkeypatch, "harvest", "--apply", "--source", "claude_code", "--now")
+    found = find(disk.workspace, "frozen clock fixture", seconds=0.0)
+    assert (exit_code, found.waiting) == (0, 0)
+    assert [hit.name for hit in found.hits] == ["claude_code/flaky"]
+
+
 def test_a_log_of_equal_lines_in_a_message_holds_up_no_search(disk: Disk) -> None:
     """Each letter that was typed in the panel took a second for each such log."""
     for name, lines in (("short", 375), ("long", 3_000)):

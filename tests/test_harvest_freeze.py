@@ -421,7 +421,8 @@ def test_a_trace_of_system_calls_shows_no_forbidden_path(tmp_path: Path) -> None
     words = ["harvest", "--apply", "--home", str(tmp_path / "home"), "--config", str(tmp_path / "config.toml")]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     done = subprocess.run(
-        ["strace", "-f", "-qq", "-e", "trace=%file,%desc", "-e", "trace=!write,read", "-s", "4096", "-o", str(trace),
+        ["strace", "-f", "-qq", "-e", "trace=%file,%desc", "-e", "trace=!write,read,pwrite64,pread64", "-s", "4096",
+         "-o", str(trace),
          sys.executable, "-c", program, *words],
         cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS,
     )  # fmt: skip

@@ -46,6 +46,20 @@ def answered(tool: str, **given: Any) -> str:
     return asyncio.run(run())
 
 
+def test_the_place_of_a_hit_is_no_password(shop: Path) -> None:
+    """Behind a sentence on a secret an agent that ran the command in a shell got `[redacted: secret]` for a place."""
+    said = ["How do people log in on staging?", "With the full flow when `STAGING_SECRET` is not set"]
+    rows = [
+        turn("user" if at % 2 == 0 else "assistant", [{"type": "text", "text": text}], at, "b4-b33d460b93-0", shop)
+        for at, text in enumerate(said)
+    ]
+    kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
+    (kept / "b4-b33d460b93-0.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call("search", "--build", "--quiet")[0] == 0
+    for command in ("find", "search"):
+        assert "→ b4-b33d460b93-0:2" in call(command, "how to log in on staging")[1], command
+
+
 def test_one_call_brings_the_cause_that_a_later_exchange_found(shop: Path) -> None:
     """The words of the question stand in the question, the cause behind work and talk: without the passage an agent
     reads on for thousands of characters, and the middle of a long message is where it loses the answer."""
@@ -218,14 +232,18 @@ def test_what_one_side_said_is_read_from_the_whole_session(shop: Path) -> None:
 
 
 def test_a_question_about_commands_is_told_the_usual_ones(shop: Path) -> None:
+    loop = "for file in *.sh; do make check FILE=$file; done"
     for name in ("s5", "s6"):
-        ran = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "make lint 2>&1 | tail -3"}}
-        done = {"type": "tool_result", "tool_use_id": "t1", "content": "all clean"}
-        rows = [turn("assistant", [ran], 0, name, shop), turn("user", [done], 1, name, shop)]
+        rows = []
+        for at, command in enumerate(("make lint 2>&1 | tail -3", loop)):
+            ran = {"type": "tool_use", "id": f"t{at}", "name": "Bash", "input": {"command": command}}
+            done = {"type": "tool_result", "tool_use_id": f"t{at}", "content": "all clean"}
+            rows += [turn("assistant", [ran], 2 * at, name, shop), turn("user", [done], 2 * at + 1, name, shop)]
         kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
         (kept / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert call("search", "--build", "--quiet")[0] == 0
-    assert "usual here: `make lint` (2 sessions)" in answered("find", query="which checks do I run before a commit?")
+    found = answered("find", query="which checks do I run before a commit?")
+    assert "(usual here: `make lint` (2 sessions))" in found, "the parts of a loop are no command"
     assert "usual here" not in answered("find", query="why do rows come twice?")
 
 

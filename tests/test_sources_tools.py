@@ -332,7 +332,7 @@ def test_of_a_named_folder_the_settings_beside_the_conversations_are_not_read(tm
     leave(tmp_path / ".git/notes.md", "not ours\n")
     found = survey([Place(FILES, str(tmp_path))])
     assert [row.name for row in found.artifacts] == ["files/.specstory/history/2026.md", "files/talk.jsonl"]
-    assert found.notes == [f"no conversation of a known kind in {tmp_path}, and not read: package.json"]
+    assert found.notes == [f"not read: package.json in {tmp_path} (no conversations of a known kind)"]
     alone = survey([Place(FILES, str(tmp_path / "package.json"))])
     why = f"no conversation, and not read: {tmp_path}/package.json (JSON of no known kind)"
     assert (alone.artifacts, alone.notes) == ([], [why])

@@ -152,8 +152,10 @@ def _printed(row: Command, value: Any, out: IO[str], err: IO[str], *, as_json: b
         ascii_only = (getattr(out, "encoding", "") or "").lower().replace("-", "") != "utf8"
         shown = to_json(value, ascii_only=ascii_only)
     else:
-        shown = visible((row.quiet_text or row.text if quiet else row.text)(value))
-        if not out.isatty() and row.words != OURS:  # at a terminal every line stands as in its file
+        piped = not out.isatty()  # at a terminal every line stands as in its file
+        text = row.quiet_text if quiet and row.quiet_text else row.piped_text if piped and row.piped_text else row.text
+        shown = visible(text(value))
+        if piped and row.words != OURS and text is not row.piped_text:
             from core.base.marks import for_prompt
 
             # A provenance that ends a line in a conversation is none of ours.

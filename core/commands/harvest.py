@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from core.harvest.imports import ImportReport
 
 
-READY_SECONDS = 5.0
-"""So long a harvest reads conversations into the index afterwards, at most, where a hook of a tool may ask it."""
+READY_SECONDS, WAITED_SECONDS = 5.0, 20.0
+"""So long a harvest reads conversations into the index afterwards, at most: one that nobody waits for, and another."""
 MIN_HARVESTED_FOR_HINT = 10
 """A run that harvested at least this many conversations and found next to nothing says why that may be."""
 
@@ -100,7 +100,7 @@ def harvest(
     if report.applied:
         feed_facts(workspace, report, now)
         report.notes += _not_looked_at(workspace, request)
-        _make_ready(workspace, request.unattended)
+        _make_ready(workspace, request.unattended, report.harvested)
         report.notes += reader.record()
         report.notes += _library_kept_up(workspace, now) if report.harvested else []
         try:
@@ -114,22 +114,25 @@ def harvest(
     return report
 
 
-def _make_ready(workspace: Workspace, unattended: bool) -> None:
+def _make_ready(workspace: Workspace, unattended: bool, harvested: int) -> None:
     """What hooks read and never bring up to date themselves: both indexes; and how the hints of sessions that are over
-    went. Nothing where no tool is connected and somebody waits. A projection: the next search makes it good where it
-    fails."""
+    went. Who harvested something is likely to search for it next, and a search reads less than half a second of what
+    is new. A projection: the next search makes it good where it fails."""
     from core.agents.connections import known_tools, read_record
 
-    if not (unattended or known_tools(read_record(workspace.environment))):
+    connected = unattended or bool(known_tools(read_record(workspace.environment)))
+    if not connected and not harvested:
         return
     from core.commands.moment.hints import judge
     from core.commands.search import opened_search
     from core.commands.transcript import opened_index
 
-    with suppress(OSError, KnowledgeError):
-        judge(workspace)
-    if workspace.config.search_conversations and workspace.config.hints:
-        with suppress(OSError, KnowledgeError), opened_index(workspace, READY_SECONDS):
+    if connected:
+        with suppress(OSError, KnowledgeError):
+            judge(workspace)
+    if workspace.config.search_conversations:
+        seconds = READY_SECONDS if unattended else WAITED_SECONDS
+        with suppress(OSError, KnowledgeError), opened_index(workspace, seconds):
             opened_search(workspace, None).close()
 
 

@@ -59,6 +59,9 @@ class Command(NamedTuple):
     """The function also takes `progress` and `cancelled`."""
     quiet_text: Callable[[Any], str] | None = None
     """The report for `--quiet`, where it is another."""
+    piped_text: Callable[[Any], str] | None = None
+    """The report where no terminal shows it, if its parts go through the gate one by one: then there is nothing left to
+    take out of it, whatever `words` says."""
     asks: bool = False
     """The function also takes `ask`, which shows a text and asks for a yes or a no."""
     names_errors: bool = False

@@ -23,6 +23,7 @@ _WORD = re.compile(r"[A-Za-z][\w:-]+")
 _OF_GIT = re.compile(r"\bgit (?:-[cC] \S+ )*([a-z-]+)")
 USUAL, OFTEN = 4, 2
 """So many of the usual commands are told: those that passed in so many sessions."""
+_LOOPS = re.compile(r"(?:^|&& )(?:for|while|until|if|do|then|case)\b")
 
 
 class Known(NamedTuple):
@@ -132,9 +133,10 @@ def after(database: sqlite3.Connection, project: str, session: str, key: str, er
 
 def usual(database: sqlite3.Connection, project: str, wanted: Callable[[frozenset[str]], bool]) -> list[str]:
     """The commands that passed in several sessions of a project and whose purpose is `wanted` (`goals`), the most usual
-    first; what was done with git says nothing of the project."""
+    first; what was done with git says nothing of the project, and the parts of a loop are no command to copy."""
     rows = database.execute(_PASSED, (project, OFTEN))
-    told = [(key, sessions) for key, sessions in rows if len(key) < SHOWN and wanted(goals(key))]
+    plain = [(key, sessions) for key, sessions in rows if len(key) < SHOWN and not _LOOPS.search(key)]
+    told = [(key, sessions) for key, sessions in plain if wanted(goals(key))]
     return [f"`{key}` ({sessions} sessions)" for key, sessions in told[:USUAL]]
 
 

@@ -35,7 +35,7 @@ from core.conversations.ran import read_end
 from core.conversations.read import read_conversation, why_unread
 from core.conversations.render import transcript
 from core.conversations.searched import title_of
-from core.harvest.answer import Item, Offer, given, items_from, needs_source
+from core.harvest.answer import Item, Items, Offer, given, items_from, needs_source
 from core.harvest.asking import (
     Arrays,
     ask,
@@ -57,7 +57,7 @@ from core.knowledge.projects import UNTOLD
 from core.rules.checks import add_borne_out, check_steps, checks_borne_out
 from core.rules.distil import distil_offline
 from core.rules.failures import find_failures
-from core.rules.left import commits_once, made_commit, to_commit
+from core.rules.left import commits_once, line_of_git, made_commit, to_commit
 from core.rules.sentence import alike
 from core.rules.session import read_session
 from core.sources.archive import content, original_sha256
@@ -333,6 +333,7 @@ def _finish(
     found = items_from(
         arrays, source, quotes=settings.quotes, secrets=settings.redact, shown=shown or Shown(None, "", 0)
     )
+    found = _with_lines_of_git(found, conversation)
     skipped = found.skipped | ({"unknown records": conversation.skipped} if conversation.skipped else {})
     items = tuple(replace(item, path=whole_path(item.path, conversation.folder)) for item in found.items)
     entry: dict[str, Any] = {}
@@ -347,6 +348,20 @@ def _finish(
             for one in found.offers
         ]
     return Harvest(items, skipped, counts, conversation.folder, entry, found.offers, title=conversation.title)
+
+
+UNSUPPORTED = ("from-tool-output", "quote-not-found", "no-quote")
+"""Why a task waits of which nobody is known to have said it."""
+
+
+def _with_lines_of_git(found: Items, conversation: Conversation) -> Items:
+    """The items with the rules' own lines in place of the tasks that wait though git's events show them."""
+    waiting = [item for item in found.items if item.category == "tasks_open" and item.held in UNSUPPORTED]
+    session = read_session(conversation) if waiting else None
+    lines = {one: line for one in waiting if session and (line := line_of_git(one.text, session))}
+    items = tuple(Item(one.category, lines[one]) if one in lines else one for one in found.items)
+    gone = {one.text for one in lines}
+    return replace(found, items=items, offers=tuple(offer for offer in found.offers if offer.new not in gone))
 
 
 def shown_size(item: Artifact) -> int:

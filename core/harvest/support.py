@@ -18,7 +18,10 @@ translation) do not count. The best passage of people and the assistant is compa
 - What the assistant wrote into a file is its own, as far as no tool said it before; of what it says that it has done,
   such an edit is the proof. So is its summary of the session so far, but for the addresses in it.
 - An address (URL, host, e-mail) must have been given by somebody; a tool that names it is not enough.
-- What tools returned, what a system put in, and turns whose speaker is in doubt are a tool's word.
+- What tools returned, what a system put in, and turns whose speaker is in doubt are a tool's word. So is the report of
+  a sub-agent, for what it read does not stand where it reports to, and an order of a page might. Only a finding, which
+  leads nobody, is judged as if an assistant had said the report, without the addresses in it; and what a sub-agent says
+  of its work is no echo of what it was given to do.
 - What nobody can be shown to have said is a tool's word too, where there was a tool.
 """
 
@@ -31,8 +34,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import MESSAGE, Command, Commit, Compaction, Edit, PullRequest, Push, Question
-from core.harvest.orders import is_order, reads_out, speaks_for
+from core.conversations.events import (
+    MESSAGE,
+    Command,
+    Commit,
+    Compaction,
+    Delegation,
+    Edit,
+    PullRequest,
+    Push,
+    Question,
+)
+from core.harvest.orders import guides, is_order, reads_out, speaks_for
 
 PASSAGE = 600
 STEP = PASSAGE // 2
@@ -58,6 +71,8 @@ MAX_ECHOES = 50
 """At most this many passages of the assistant are looked at, the best first."""
 GOVERNED = ("decisions", "playbooks", "tasks_open", "tasks_done")
 """Categories whose items are followed, not only read: what counts as done is not done, or looked at, again."""
+FINDINGS = ("facts", "questions", "files")
+"""Categories in which a sub-agent's report counts as an assistant's message."""
 
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff]"
@@ -68,6 +83,7 @@ _DENSE = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 _INNER = re.compile(r"\w[./:@_=\\~#]\w|\d[a-z]|[a-z]\d|^--?\w|^[~.]?/\w")
+_PATH = re.compile(r"=[^:]*[/\\]([^/\\]+)")
 _HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,64}")
 """The name of a commit says nothing by itself."""
 _ADDRESS = re.compile(
@@ -179,9 +195,15 @@ class _Passage:
 
 class Voices:
     """What people, the assistant and tools said of some texts. Made once for all items of an answer: of the
-    conversation only the words that occur in one of them are kept."""
+    conversation only the words that occur in one of them are kept. `findings` hears sub-agents as an assistant."""
 
-    def __init__(self, conversation: Conversation, texts: Iterable[str]) -> None:
+    def __init__(self, conversation: Conversation, texts: Collection[str], *, findings: bool = False) -> None:
+        reports, handed = _of_sub_agents(conversation.turns)
+        self._by_findings = Voices(conversation, texts, findings=True) if (reports or handed) and not findings else None
+        # What a sub-agent has done is told where its tools are: in its own session, not where it reports to.
+        self._findings = FINDINGS if reports else (*FINDINGS, "tasks_done")
+        if not findings:
+            reports = handed = frozenset()
         self._wanted: set[str] = set()
         for text in texts:
             self._wanted.update(features(text))
@@ -205,7 +227,10 @@ class Voices:
                 if _has_written(turn):
                     self._hear_assistant(turn, number, frozenset())
                     self._keep(turn.text, number, self._deeds)
-            elif is_foreign(turn):
+            elif number in handed:
+                self._foreign += len(turn.text)
+                self._hear_tool(turn.text, len(turns))  # as if it came last: nobody reads out what they are asked for
+            elif is_foreign(turn) and number not in reports:
                 self._foreign += len(turn.text) if turn.role != "system" else max(0, len(turn.text) - NOTHING_FOREIGN)
                 self._hear_tool(turn.text, number)
             elif turn.role == "user":
@@ -216,8 +241,9 @@ class Voices:
                     else:
                         self._hear(piece, number, own=True)
             else:
+                self._foreign += len(turn.text) if number in reports else 0
                 self._hear_assistant(turn, number, _proven(turns, number))
-                if turn.role == "system":
+                if turn.role != "assistant":
                     self._forget_addresses(turn.text, number)
         self._frequency: dict[str, int] = {}
         for passage in (*self._said, *self._tools):
@@ -259,7 +285,13 @@ class Voices:
         _divide(self._wanted_in(text), number, PASSAGE, passages)
 
     def _wanted_in(self, text: str) -> list[tuple[str, int]]:
-        return [(feature, at) for feature, _, at in _tokens(text) if feature in self._wanted]
+        """The wanted words of a text and where they stand; who names a path names its file."""
+        return [
+            (one, at)
+            for feature, _, at in _tokens(text)
+            for one in (feature, *(f"={path[1]}" for path in [_PATH.fullmatch(feature)] if path))
+            if one in self._wanted
+        ]
 
     def _hear_assistant(self, turn: Turn, number: int, proven: frozenset[str]) -> None:
         before = 0
@@ -273,7 +305,7 @@ class Voices:
             before = end
 
     def _forget_addresses(self, summary: str, number: int) -> None:
-        """Who gave an address that only a summary of an earlier session names, nobody can tell."""
+        """Who gave an address that only a summary of an earlier session, or a report, names, nobody can tell."""
         for feature in features(summary).keys() & self._wanted:
             if feature not in self._first_tool and _ADDRESS.match(feature[1:]):
                 self._first_tool[feature] = number
@@ -284,26 +316,31 @@ class Voices:
         return bool(name) and any(name in text or name.lower() in text for text in self._foreign_texts)
 
     def _hear(self, text: str, number: int, *, own: bool) -> None:
-        for feature, _, at in _tokens(text):
-            if feature in self._wanted:
-                if own or feature not in self._first_tool:
-                    self._given.add(feature)
-                at += self._length
-                for place in {at // STEP, max(0, at // STEP - 1)}:
-                    while place >= len(self._said):
-                        self._said.append(_Passage())
-                    if own:
-                        self._said[place].own.add(feature)
-                    else:
-                        self._said[place].words.setdefault(feature, number)
+        for feature, found in self._wanted_in(text):
+            if own or feature not in self._first_tool:
+                self._given.add(feature)
+            at = self._length + found
+            for place in {at // STEP, max(0, at // STEP - 1)}:
+                while place >= len(self._said):
+                    self._said.append(_Passage())
+                if own:
+                    self._said[place].own.add(feature)
+                else:
+                    self._said[place].words.setdefault(feature, number)
         self._length += len(text) + 1
 
-    def only_tools(self, category: str, text: str, quote: str = "", turns: Iterable[int] = ()) -> bool:
+    def only_tools(self, category: str, text: str, quote: str = "", turns: Collection[int] = ()) -> bool:
         """Whether nobody but a tool (or nobody who is known) said what a text says, or one step or order in it.
 
         `quote` is what bears it out and `turns` are those in which it stands. Where a user, or the assistant before
         any tool, said those words, the item is held only if a tool's statement says nearly all of it.
         """
+        found = self._of_tools(category, text, quote, turns)
+        if found and self._by_findings is not None and category in self._findings and not guides(text):
+            return self._by_findings._of_tools(category, text, quote, turns)
+        return found
+
+    def _of_tools(self, category: str, text: str, quote: str, turns: Iterable[int]) -> bool:
         if not self._tools and not self._foreign:
             return False
         own = self._own_words(quote, turns)
@@ -430,6 +467,25 @@ def _divide(found: list[tuple[str, int]], number: int, length: int, passages: li
             while first + place >= len(passages):
                 passages.append(_Passage())
             passages[first + place].words.setdefault(feature, number)
+
+
+def _of_sub_agents(turns: tuple[Turn, ...]) -> tuple[frozenset[int], frozenset[int]]:
+    """The turns that are the report of a sub-agent, and those that are what one was given to do. A result that shares
+    its record with another may be the other's; what works in a browser reports pages."""
+    results = [turn.start for turn in turns if turn.role == "tool" and not turn.is_call]
+    reported = {
+        event.result
+        for turn in turns
+        for event in turn.events
+        if isinstance(event, Delegation) and not (event.failed or event.refused) and "browser" not in event.tool.lower()
+    }
+    reports, handed = set[int](), set[int]()
+    for number, turn in enumerate(turns):
+        if turn.role == "tool" and not turn.is_call and turn.start in reported and results.count(turn.start) == 1:
+            reports.add(number)
+        elif turn.role == "system" and turn.agent and not turn.events:
+            handed.add(number)
+    return frozenset(reports), frozenset(handed)
 
 
 def _has_written(turn: Turn) -> bool:

@@ -46,8 +46,7 @@ def find_unfinished(session: Session) -> Iterator[Found]:
     """What somebody has to look at again after a session: a call without a result, a merge, files and commits that
     nobody sent, what was asked last."""
     yield from _in_the_middle(session)
-    conflicts = list(_unmerged(session))
-    yield from conflicts or _unsent(session)
+    yield from left_in_git(session)
     waiting = _waiting(session)
     if waiting:
         number, text, asks, quote = waiting
@@ -58,6 +57,13 @@ def find_unfinished(session: Session) -> Iterator[Found]:
             detail = f"ordered at the end of the session, which was {stopped}" if stopped else ""
             detail = detail or "ordered at the end of the session and not begun"
             yield _open(text, number, detail=detail, quote=quote, score=60)
+
+
+def left_in_git(session: Session) -> Iterator[Found]:
+    """The merge or the files that nobody committed, whatever anybody said: of the session's own words only names of
+    files and branches, and the merge that was run, stand in it."""
+    conflicts = list(_unmerged(session))
+    yield from conflicts or _unsent(session)
 
 
 def _in_the_middle(session: Session) -> Iterator[Found]:
@@ -96,6 +102,7 @@ def _unmerged(session: Session) -> Iterator[Found]:
 
 
 _OF_COMMIT = re.compile(r"\bcommit(?!ted)\b|\bcheck (?:it|this) in\b|提交|コミット|커밋", re.IGNORECASE)
+_OF_PUSH = re.compile(r"\bpush", re.IGNORECASE)
 _SENT = re.compile(
     r"\b(?<!not )(?<!un)(?:is|are|was|were|been|I(?:['’]ve| have)?|and) (?:now )?(?:committed|pushed)\b", re.I
 )
@@ -110,7 +117,6 @@ _DIRTY = re.compile(
 
 def _unsent(session: Session) -> Iterator[Found]:
     """Work that git showed as not committed at the end, or that the user wanted committed and that was not."""
-    end, wanted = session.end, _wanted_of_git(session)
     commits = [at for at, row in session.events if isinstance(row, Commit)]
     behind = [row for at, row in session.commands if at > session.last_change >= 0]
     shown_by_git = [row.output for row in behind if _STATUS.search(row.words) and row.answered]
@@ -118,20 +124,40 @@ def _unsent(session: Session) -> Iterator[Found]:
     closing = session.closings[-1] if session.closings else None
     last = closing.turn.text.rstrip().rsplit("\n", 1)[-1] if closing and closing.at_end else ""
     offered = last.endswith(("?", "？")) and _OF_COMMIT.search(last) is not None
-    if closing and closing.at_end and _SENT.search(closing.turn.text):
-        return  # the closing message says that it was, by a way that no event shows
-    wants = dirty or offered or _OF_COMMIT.search(wanted)
-    if not wants or _NOT_TO.search(wanted) or any(at >= session.last_change for at in commits):
+    wants = dirty or offered or _OF_COMMIT.search(_wanted_of_git(session))
+    if not wants or any(at >= session.last_change for at in commits):
         return
-    if session.paired and len(end.files) >= LEAST_FILES:  # of a single one `git status` tells enough
-        shown = ", ".join(f"`{name}`" for name in end.files[:MAX_FILES_LISTED])
+    if session.paired and len(session.end.files) >= LEAST_FILES:  # of a single one `git status` tells enough
+        yield from not_committed(session)
+
+
+def not_committed(session: Session) -> Iterator[Found]:
+    """The files that were changed and not committed, as the events tell; not where the user wants it so."""
+    if session.end.files and not _is_sent(session) and not _NOT_TO.search(_wanted_of_git(session)):
+        shown = ", ".join(f"`{name}`" for name in session.end.files[:MAX_FILES_LISTED])
         text = f"Commit {shown}{session.on_branch}: changed and not committed when the session ended"
         yield _open(text, session.last_change, score=57)
 
 
-def _wanted_of_git(session: Session) -> str:
-    """What the user said of commits last."""
-    said = [row.text for row in session.exchanges if _OF_COMMIT.search(row.text)]
+def not_pushed(session: Session) -> Iterator[Found]:
+    """The last commit where the events tell of no push: as a state, since whether and where to push is the user's. It
+    is named by its hash alone, for what a message says may be a page's."""
+    pushed = any(isinstance(row, Push) and row.succeeded is not False for _, row in session.events)
+    unwanted = _NOT_TO.search(_wanted_of_git(session, _OF_PUSH))
+    if session.end.commit and session.end.pushed is False and not (pushed or unwanted or _is_sent(session)):
+        named = session.end.commit if session.end.commit.startswith("commit ") else "the last commit"
+        yield _open(f"Not pushed when the session ended: {named}{session.on_branch}", session.last_change)
+
+
+def _is_sent(session: Session) -> bool:
+    """Whether the closing message says that the work was committed or pushed, by a way that no event shows."""
+    closing = session.closings[-1] if session.closings else None
+    return closing is not None and closing.at_end and _SENT.search(closing.turn.text) is not None
+
+
+def _wanted_of_git(session: Session, about: re.Pattern[str] = _OF_COMMIT) -> str:
+    """What the user said of commits, or of what else it is `about`, last."""
+    said = [row.text for row in session.exchanges if about.search(row.text)]
     return said[-1] if said else ""
 
 

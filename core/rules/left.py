@@ -1,5 +1,5 @@
-"""What the last words of a session leave open: items below such a heading, and sentences that say so; and that a
-repository is asked once to commit what lies there."""
+"""What the last words of a session leave open: items below such a heading, and sentences that say so; that a
+repository is asked once to commit what lies there; and the line of the rules for what a model found left there."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from core.conversations.events import Commit
 from core.rules import words
+from core.rules.end import left_in_git, not_committed, not_pushed
 from core.rules.sentence import Found, found, lost, named
 from core.rules.session import Session
 from core.rules.units import LEANS, Unit, cut
@@ -73,3 +74,42 @@ def commits_once(
     if told and not again and not any(row.get("session") == name for row in rows if row.get("commit")):
         rows.append({"session": name, "words": [], "statement": "", "time": "", "commit": True})
     return again, rows
+
+
+# --- what git's events show ---
+
+_UNDONE = re.compile(
+    r"\b(?:(?:is|are|was|were|has|have) )?not (?:yet )?(?:been )?(?:committed|pushed|staged)\b(?: yet)?|"
+    r"\b(?:changed and not committed )?when the session ended\b"
+)
+_TELLING = re.compile(
+    r"an?|ahead|and|are|at|branch|but|by|changed?|changes|commits?|committed|edited|files?|has|have|in|is|its?|local(?:ly)?|"
+    r"new|of|on|only|origin|push|remote|still|staged|that|the|this|to|uncommitted|unpushed|unstaged|untracked|was|were|"
+    r"which|with"
+)
+"""By these a task tells that something is not committed or not pushed; none of them says what else is to be done."""
+_TOKEN = re.compile(r"[^\s`'\"“”‘’,;:()—–]+")
+_HASH = re.compile(r"[0-9a-f]{7,40}")
+
+
+def line_of_git(task: str, session: Session) -> str:
+    """The rules' line for a task that says what the events show as left: their own line itself, or what a model says of
+    committing or pushing; "" for any other. Each word of a model's task must name a file, the commit, the branch or
+    the project, or be one of `_TELLING`. It stands nowhere itself: whatever a page or a tool made the model say, these
+    words are the rules' own."""
+    if any(row.fields["statement"] == task for row in left_in_git(session)):
+        return task
+    said = [word.rstrip(".!?") for word in _TOKEN.findall(_UNDONE.sub(" ", task.casefold()))]
+    branch, project = session.conversation.branch.casefold(), session.project.casefold()
+    rest = {one for one in said if one and not _TELLING.fullmatch(one)} - {branch, f"origin/{branch}", project}
+    if said[:1] == ["commit"]:
+        files = {name.casefold() for name in session.end.files}
+        lines = not_committed(session) if rest and all(re.split(r"[\\/]", one)[-1] in files for one in rest) else ()
+    elif said[:1] == ["push"]:
+        rest = {one for one in rest if len(one) > 2 or not one.isdigit()}  # how many commits
+        mine = session.end.commit.removeprefix("commit ")
+        named = all(_HASH.fullmatch(one) and (one.startswith(mine) or mine.startswith(one)) for one in rest)
+        lines = not_pushed(session) if named and (rest or (branch and branch in said)) else ()
+    else:
+        return ""
+    return next((line.fields["statement"] for line in lines), "")

@@ -189,13 +189,6 @@ TALK = re.compile(
     re.IGNORECASE,
 )
 """Words of a talk, in other languages than English."""
-REASON = re.compile(
-    r"\b(?:weil|denn|damit|sonst|deshalb|daher|wegen|parce que|car|sinon|donc|afin|puisque|porque|ya que|para que|"
-    r"si no|por eso|por lo que|perché|poiché|quindi|altrimenti|perciò|pois|senão|portanto|потому|так как|поэтому|иначе|"
-    r"чтобы|из-за)\b|因为|由于|所以|因此|否则|避免|导致|原因|ため|ので|때문|않으면",
-    re.IGNORECASE,
-)
-"""Words that give a reason, in other languages than English."""
 ANCHOR = re.compile(
     r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\b[A-Z]{2,}[-_]?\d*\b|\w/\w|"
     r"\b\w+\.\w{1,5}\b|--\w|#\d+|\bv?\d+\.\d+"
@@ -248,6 +241,22 @@ RULE = one_of({
     "it": ("deve", "devono", "mai", "sempre", "solo", "senza", "invece di", "preferisco"),
 })  # fmt: skip
 """Words with which somebody says how a thing is to be, whatever the work of the day is."""
+BECAUSE = one_of({
+    "en": (
+        "because", "since", "so (?:that|it|they|the)", "as (?:it|they|the)", "due to", "instead of", "rather than",
+        "otherwise", "which", "to (?:avoid|prevent|keep|stop|let|allow)",
+    ),
+    "de": ("weil", "damit", "sonst", "da (?:der|die|das|es|sie)", "wegen", r"um [^,.]{2,60} zu \w+"),
+    "fr": ("parce que", "parce qu", "puisque", "car", "sinon", "afin (?:de|que)", "pour (?:éviter|que)", "à cause d"),
+    "es": ("porque", "ya que", "de lo contrario", "si no", "para (?:evitar|que)", "debido a"),
+    "zh": ("因为", "由于", "以免", "否则", "避免", "导致", "防止", "因此"),
+    "ja": ("ため", "ので", "さもないと", "を防ぐ", "を避ける"),
+    "ko": ("때문", "위해", "않으면", "방지"),
+    "ru": ("потому что", "так как", "чтобы", "иначе", "из-за"),
+    "pt": ("porque", "já que", "caso contrário", "para (?:evitar|que)", "devido a"),
+    "it": ("perché", "poiché", "altrimenti", "per evitare", "così che", "a causa d"),
+})  # fmt: skip
+"""Words behind which a reason stands."""
 STRONG = one_of({
     "en": (
         r"(?<!it )(?<!they )(?<!this )(?<!that )(?<!which )(?:never|always)", "from now on", "in (?:the )?future",

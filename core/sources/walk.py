@@ -187,7 +187,7 @@ def named_files(path: str, found: dict[str, Artifact], notes: list[str]) -> None
             found.setdefault(item.path, item._replace(name=f"{FILES}/{below}"))
     if others:
         names = ", ".join(others[:_TOLD]) + f" and {len(others) - _TOLD} more" * (len(others) > _TOLD)
-        notes.append(f"no conversation of a known kind in {path}, and not read: {names}")
+        notes.append(f"not read: {names} in {path} (no conversations of a known kind)")
 
 
 def _is_export(path: str) -> bool:

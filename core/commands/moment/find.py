@@ -37,6 +37,7 @@ from core.commands.moment.found import (
     chosen_rows,
     find_text,
     in_one_order,
+    piped_text,
     short,
 )
 from core.commands.project import ALLOWING, IN_NO_PROJECT, Scope
@@ -573,8 +574,6 @@ def passage(
     return made.text if made is not None else ""
 
 
-# --- at the command line --------------------------------------------------------------------------------------------
-
 ARGUMENTS = (
     Argument(("query",), "any words; in quotation marks: a phrase", {"nargs": "*", "metavar": "QUERY"}),
     option("--project", "only this one: a folder of any system, a repository, its short name, or 'all'", "PROJECT"),
@@ -595,5 +594,6 @@ COMMANDS = (
         *ARGUMENTS,
         whole_number("--limit", f"at most N hits (default: {LIMIT})", LIMIT),
         words=NAMED,
+        piped_text=piped_text,
     ),
 )

@@ -229,3 +229,11 @@ def _line(row: FoundRow, clean: Callable[[str], str]) -> str:
 def find_text(report: FindReport) -> str:
     """The lines of `knowledge find`."""
     return "\n".join(find_lines(report) or ["nothing found"]) + "\n"
+
+
+def piped_text(report: FindReport) -> str:
+    """The same for a pipe, which may end in a prompt. Each part goes through the gate by itself: in a whole line the
+    name of a session behind a sentence on a password was taken for the password."""
+    from core.base.marks import for_prompt  # a terminal does without
+
+    return "\n".join(find_lines(report, clean=for_prompt) or ["nothing found"]) + "\n"

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from core.base.marks import for_prompt
 from core.commands.conversations import BuildReport, build_text
 from core.commands.conversations import build as build_index
 from core.commands.moment.find import ARGUMENTS, find
-from core.commands.moment.found import FindReport, find_text
+from core.commands.moment.found import FindReport, find_text, piped_text
 from core.commands.row import NAMED, flag, single, whole_number
 from core.commands.table import SUMMARY
 from core.commands.workspace import Workspace
@@ -66,6 +67,12 @@ def listing_text(listing: Listing) -> str:
     return built + (find_text(listing.report) if listing.report is not None else "")
 
 
+def piped_listing(listing: Listing) -> str:
+    """The same for a pipe, through the gate."""
+    built = for_prompt(f"{build_text(listing.built)}\n") if listing.built is not None else ""
+    return built + (piped_text(listing.report) if listing.report is not None else "")
+
+
 COMMANDS = (
     single(
         "search",
@@ -78,5 +85,6 @@ COMMANDS = (
         flag("--build", "first read every conversation that is not in the index yet"),
         long=True,
         words=NAMED,
+        piped_text=piped_listing,
     ),
 )
