@@ -180,7 +180,7 @@ def test_a_run_of_the_offline_rules_that_finds_next_to_nothing_says_why(
         world.converse(f"User: We decided to use port 80{number} because it is free.\n")
     code, out, _ = call("harvest", "--apply", "--quiet", "--home", str(world.paths.home))
     assert code == 0 and f"{fruitless} of them with nothing worth keeping" in out
-    assert ("know English" in out and "knowledge config set provider" in out) is told
+    assert ("know English best" in out and "said for good" in out and "knowledge config set provider" in out) is told
 
 
 def test_notes_on_files_that_are_not_there_are_told_as_what_they_became(tmp_path: Path) -> None:
