@@ -34,10 +34,9 @@ from core.search import conversations as index
 from core.search import store
 from core.sources.archive import held, stand_ins
 from core.sources.artifact import HOME, SETTLED_NS, Artifact
-from core.sources.incremental import forgotten_places
 from core.sources.scan import origin, scan_conversations, sha_in_trash
 from core.sources.sessions import StoreCache, list_sessions
-from core.sources.tools import FILES, Place, disambiguate, known_as, may_share, project_at
+from core.sources.tools import FILES, Place, disambiguate, forgotten_places, known_as, may_share, project_at
 from core.sources.walk import (
     artifact_at,
     as_it_is,
@@ -154,7 +153,7 @@ class _Look:
         found = self._found(walk)
         new = [row for path, row in found.items() if path not in known or known[path].state != _state(row)]
         if new:  # loading what reads them is not counted among the seconds
-            import core.base.secrets.redact
+            import core.base.secrets.nets
             import core.conversations.read  # noqa: F401
         until = time.monotonic() + seconds
         gone = [row.id for path, row in known.items() if path not in found]

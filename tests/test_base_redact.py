@@ -363,7 +363,7 @@ def test_without_re2_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is quicker, and must not be needed."""
     import sys
 
-    from core.base.secrets import redact as module
+    from core.base.secrets import nets as module
     from tests.quality.planted_secrets import RULES, planted
 
     rows = planted(5, RULES, 1)

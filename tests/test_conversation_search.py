@@ -21,10 +21,10 @@ from core.base.entry import Embed, Entry
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.conversations import ConversationFilters, find, index_folder
 from core.commands.daily.vectors import build_vectors
-from core.commands.transcript import known_entries, where_of
+from core.commands.transcript import where_of
 from core.conversation_index import look
 from core.harvest.report import Progress
-from core.knowledge.ledger import format_ledger
+from core.knowledge.ledger import format_ledger, known_entries
 from core.search import conversation_query, embedders, rank
 from core.search.conversations import open_sealed
 from core.search.days import Span, day_span, question
@@ -539,7 +539,8 @@ def test_what_was_harvested_at_a_path_is_found_and_read(disk: Disk, monkeypatch:
     for place in (work, disk.folder / "down/conversations.json"):
         status, out, err = disk.run(monkeypatch, "harvest", "--source", str(place), "--apply", "--provider", "offline")
         assert status == 0, out + err
-    cited = {str(row["name"]) for row in known_entries(disk.workspace).values() if row.get("source", "home") != "home"}
+    entries = known_entries(disk.workspace.paths).values()
+    cited = {str(row["name"]) for row in entries if row.get("source", "home") != "home"}
     found = {bird: disk.names(bird) for bird in ("gannet", "cormorant", "dunlin")}
     assert {name for names in found.values() for name in names} == cited and len(cited) == 3
     for bird, (name,) in found.items():

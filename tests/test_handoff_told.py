@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 from core.conversations.read import read_conversation
 from core.rules.handoff import handoff
-from core.rules.quote import prose
+from core.rules.quote import prose, quoted
 from core.rules.session import read_session
 from tests.cli_call import call
 from tests.cpu_time import grows_faster
@@ -134,8 +136,12 @@ def test_a_short_request_stands_beside_the_question_that_came_back(shop: Path) -
     assert all(words in out for words in ("Add tests", "For which module?", "the till and the cart")), out
 
 
-def test_a_line_of_a_table_with_many_blanks_is_read_in_linear_time() -> None:
-    assert not grows_faster(lambda: prose("| " + " " * 4_000), lambda: prose("| " + " " * 32_000), 30)
+@pytest.mark.parametrize("piece", ["| " + " " * 96_000, "`", "a/", "```\n<<<<<<< SEARCH\na\n"])
+@pytest.mark.parametrize("shorten", [prose, partial(quoted, most=2_000)])
+def test_a_long_message_is_quoted_in_linear_time(piece: str, shorten: Callable[[str], object]) -> None:
+    """A message of a hundred thousand backticks took a minute."""
+    small, large = ((piece * length)[:length] for length in (8_000, 96_000))
+    assert not grows_faster(lambda: shorten(small), lambda: shorten(large), 40)
 
 
 HISTORY = """

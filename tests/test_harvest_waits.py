@@ -20,6 +20,8 @@ import pytest
 
 from core.base import disk
 from core.commands.harvest_report import harvest_text
+from core.rules.distil import RULES
+from core.rules.sentence import found
 from tests.cli_call import call
 from tests.faults.fault import path_of
 from tests.harvest_world import FakeModel, World, says
@@ -148,6 +150,20 @@ def test_a_task_that_the_rest_of_its_session_settles_goes(desk: Desk) -> None:
     assert COMMIT not in desk.text("digest.md")
     assert call("undo", desk.runs()[0])[0] == 0
     assert desk.text("tasks.md").rstrip() == before.rstrip(), "undo brings it back where it stood"
+
+
+def test_an_update_of_the_program_settles_no_task(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the rules of today do not find any more was as open as before: nothing that was said later settles it."""
+    desk.say(BEGUN)
+    left = "Weigh the orders of the shop by hand"
+    with monkeypatch.context() as earlier:
+        old = (*RULES, lambda _: iter([found("tasks_open", left, 0)]))
+        earlier.setattr("core.rules.distil.RULES", old)
+        desk.harvest()
+    assert left in desk.text("tasks.md") and COMMIT in desk.text("tasks.md")
+    desk.say(BEGUN + ENDED)
+    assert "note: 1 line settled by the rest of the session, and taken out: Check whether" in desk.harvest()
+    assert left in desk.text("tasks.md") and COMMIT not in desk.text("tasks.md")
 
 
 @pytest.mark.parametrize("touch", ["reworded", "detailed", "done"])

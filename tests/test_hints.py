@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from core.agents.tools import HINT
 from core.base.command_line import command_key, error_key, goals, is_invocation
 from tests.cli_call import call
 from tests.shop import ERROR, FAILS, WORKS, kept, ran, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
@@ -415,6 +416,16 @@ def test_what_can_be_no_path_and_no_command_is_no_trouble(shop: Path, name: str)
         assert hook(shop, said) == ""
     assert "towncrier" in hook(shop, prompt(f"{ASKS} {name}"))
     assert "hook had trouble" not in call("doctor")[1]
+
+
+@pytest.mark.parametrize("said", [prompt(ASKS), shell(FAILS)])
+def test_a_hint_that_is_given_loads_no_shapes_of_secrets(shop: Path, said: dict[str, Any]) -> None:
+    """Somebody waits for it before each command; five hundred shapes took as long as all the rest."""
+    given = json.dumps({"session_id": "now", "cwd": str(shop), **said})
+    words = [sys.executable, "-X", "importtime", "-I", str(HINT), "claude_code"]
+    done = subprocess.run(words, input=given, text=True, capture_output=True, check=True, cwd=shop, timeout=30)
+    assert "additionalContext" in done.stdout and "core.give.handed" in done.stderr
+    assert "secrets.nets" not in done.stderr and "core.harvest" not in done.stderr
 
 
 def test_no_secret_in_a_command_or_a_path_is_written_down(shop: Path) -> None:

@@ -1,5 +1,5 @@
 """What an everyday command may not load: a library for documents, models or windows takes longer than the command, and
-the weights of a harvest by rules are for a harvest."""
+what reads conversations by rules is for a harvest."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ HEAVY = {
     "requests", "detect_secrets", "numpy", "mcp", "pydantic", "dearpygui", "markdown_it", "hypothesis", "watchfiles",
     "tokenizers", "onnxruntime", "sqlalchemy", "psycopg", "dask", "distributed",
 }  # fmt: skip
+READS = {"core.harvest.distil", "core.rules.words", "core.rules.worth", "core.base.spoken"}
+"""What reads conversations by rules: half a second of what `status` and a dry run took."""
 SCRIPT = """
 import io, json, sys
 from core.cli.main import main
 out, err = io.StringIO(), io.StringIO()
 for command in json.loads(sys.argv[1]):
     code = main([*command.split(), "--home", sys.argv[2]], out, err)
-    worth = sys.modules.get("core.rules.worth")
-    weighed = worth is not None and worth.weights.cache_info().currsize > 0
-    loaded = sorted({name.partition(".")[0] for name in sys.modules})
-    print(json.dumps([command, code, loaded, err.getvalue(), weighed]))
+    loaded = sorted({name.partition(".")[0] for name in sys.modules} | {*sys.modules})
+    print(json.dumps([command, code, loaded, err.getvalue()]))
 """
 COMMANDS = [
     "context", "context --hook claude_code", "status", "list", "notes src/app.py", "search port", "recall port",
@@ -49,7 +49,6 @@ def test_an_everyday_command_loads_no_heavy_library(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert [row[0] for row in rows] == COMMANDS
-    for command, code, loaded, told, weighed in rows:
+    for command, code, loaded, told in rows:
         assert code == 0, told
-        assert not HEAVY & set(loaded), command
-        assert not weighed, f"{command} reads the weights of a harvest by rules"
+        assert not (HEAVY | READS) & set(loaded), command

@@ -20,8 +20,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Set as AbstractSet
+from functools import cache
 from html import unescape
 from typing import NamedTuple
+
+from core.base.secrets.redact import redact
 
 # --- characters that nobody sees -------------------------------------------------------------------------------------
 
@@ -161,28 +164,29 @@ def _names(rows: tuple[str, ...]) -> str:
 
 
 class Mark(NamedTuple):
-    """One kind of mark: where it may begin, its pattern, and one that was seen. Groups: `open` and `close` are brackets
-    that become round, `name` is put between round ones."""
+    """One kind of mark: where it may begin, its expression, and one that was seen. Groups: `open` and `close` are
+    brackets that become round, `name` is put between round ones."""
 
     kind: str
     needs: str
-    pattern: re.Pattern[str]
+    expression: str
     example: str
 
 
-def _mark(kind: str, needs: str, pattern: str, example: str) -> Mark:
-    return Mark(kind, needs, re.compile(pattern, re.IGNORECASE | re.MULTILINE), example)
+@cache  # on first use: most lines have no sign of a mark, and a hook has no time
+def _pattern(mark: Mark) -> re.Pattern[str]:
+    return re.compile(mark.expression, re.IGNORECASE | re.MULTILINE)
 
 
 MARKS: tuple[Mark, ...] = (
-    _mark(
+    Mark(
         "tag",
         "<&\\%",
         rf"(?P<open>{_LT}){_SLASH}(?:antml\s*:|(?:system[\s_-]*reminder|{_names(TAGS)})(?![\w-]))"
         rf"(?:[^<>\n&\\%]{{0,200}}?(?P<close>{_GT}))?",
         "<system-reminder>",
     ),
-    _mark(
+    Mark(
         "word",
         "<&\\%",
         rf"(?<!\w)(?P<open>{_LT})\s*(?:{_names(WORDS)}){_END}"
@@ -190,24 +194,24 @@ MARKS: tuple[Mark, ...] = (
         rf"|(?P<open2>{_LT})\s*[/\\]\s*(?:{_names(WORDS + _CALLS)})\s*(?P<close2>{_GT})",
         "</system>",
     ),
-    _mark(
+    Mark(
         "chat token",
         "<&\\%",
         rf"(?P<open>{_LT})\s*\|\s*(?:(?:{'|'.join(_CHAT)})(?!\w)|/?[a-z][\w.:/-]*(?=\|))"
         rf"(?:\s*\|\s*(?P<close>{_GT}))?",
         "<|im_start|>",
     ),
-    _mark("llama", "<&\\%", rf"(?P<open>{_LT}\s*{_LT}){_SLASH}SYS\s*(?P<close>{_GT}\s*{_GT})", "<<SYS>>"),
-    _mark(
+    Mark("llama", "<&\\%", rf"(?P<open>{_LT}\s*{_LT}){_SLASH}SYS\s*(?P<close>{_GT}\s*{_GT})", "<<SYS>>"),
+    Mark(
         "instruction",
         "[&\\%",
         rf"(?P<open>{_SQUARE})(?:\s*/)?\s*(?:(?-i:{_BRACKETED})|(?<![\w\])]\[)(?:{_BRACKETED}))\s*(?P<close>{_ERAUQS})",
         "[/INST]",
     ),
-    _mark("fence", "{&\\%", rf"(?P<open>{_CURLY}){_SLASH}(?:knowledge|project)\s*(?P<close>{_YLRUC})", "{/knowledge}"),
-    _mark("origin", "[&\\%", rf"(?P<open>{_SQUARE})\s*from\s*:", "[from: a talk, 2026-01-01]"),
-    _mark("comment", "<&\\%", rf"(?P<open>{_LT})\s*!\s*-\s*-", "<!-- hidden"),
-    _mark("image tag", "<&\\%", rf"(?P<open>{_LT})\s*(?:img|iframe)[\s/]+(?=\S)", "<img src=x>"),
+    Mark("fence", "{&\\%", rf"(?P<open>{_CURLY}){_SLASH}(?:knowledge|project)\s*(?P<close>{_YLRUC})", "{/knowledge}"),
+    Mark("origin", "[&\\%", rf"(?P<open>{_SQUARE})\s*from\s*:", "[from: a talk, 2026-01-01]"),
+    Mark("comment", "<&\\%", rf"(?P<open>{_LT})\s*!\s*-\s*-", "<!-- hidden"),
+    Mark("image tag", "<&\\%", rf"(?P<open>{_LT})\s*(?:img|iframe)[\s/]+(?=\S)", "<img src=x>"),
 )
 """Every mark but links and images, which `tame` handles below, and who speaks at the beginning of a line."""
 _ORIGIN_OF_OURS = re.compile(r"\[from: (?:(?!\[from: )[^\n])*, \d{4}-\d\d-\d\d\][ \t]*$", re.MULTILINE)
@@ -243,8 +247,6 @@ def for_prompt(text: str, *, secrets: bool = True, origins: bool = False) -> str
     to hide one; and it tames once more, because a placeholder has brackets."""
     if not secrets:
         return tame(text, origins=origins)
-    from core.base.secrets.redact import redact  # five hundred shapes: only for whoever fills a prompt
-
     plain = text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
     safe = tame(text if plain else redact(text).text, origins=origins)
     masked = redact(safe).text
@@ -269,7 +271,7 @@ def tame_line(text: str, *, origins: bool = False) -> str:
         if any(char in seen for char in mark.needs):
             ours = origins and mark.kind == "origin"
             kept = {found.start() for found in _ORIGIN_OF_OURS.finditer(text)} if ours else set[int]()
-            text, seen = _rounded(text, seen, mark.pattern, kept)
+            text, seen = _rounded(text, seen, _pattern(mark), kept)
     if _ESCAPED_LETTER.search(seen):
         text = _without_spelled(text)
     return without_images(_without_scripts(text))
@@ -285,8 +287,8 @@ def _without_spelled(text: str) -> str:
         for view in look_through(text):
             seen = _as_read(view.text)
             for mark in MARKS:
-                for found in mark.pattern.finditer(seen) if mark.kind != "origin" else ():
-                    for name in mark.pattern.groupindex:
+                for found in _pattern(mark).finditer(seen) if mark.kind != "origin" else ():
+                    for name in _pattern(mark).groupindex:
                         start, end = found.span(name)
                         if start >= 0:
                             put.add((*view.original(start, end), "(" if name.startswith("open") else ")"))

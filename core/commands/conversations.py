@@ -31,7 +31,6 @@ from core.commands.transcript import (
 from core.commands.transcript import read as read
 from core.commands.workspace import Workspace, embedder_name
 from core.conversation_index import RATE, SHARE, Brought, look, place_of
-from core.harvest.report import Progress
 from core.knowledge.projects import Here, here_in, known_projects
 from core.search import conversations as stored
 from core.search import kept_vectors
@@ -175,6 +174,7 @@ def build(
     """Read every conversation that is not in the index yet, and look through project folders for more. What it will
     take is told first; a stop loses nothing, and the next build goes on. Raises KnowledgeError where the index cannot
     be written."""
+    from core.harvest.report import Progress
 
     if not workspace.config.search_conversations:
         hint = "'knowledge config set search_conversations true' switches it on"

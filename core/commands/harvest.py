@@ -27,9 +27,6 @@ from core.commands.harvest_options import (
     window_tokens,
 )
 from core.commands.harvest_report import harvest_text, without_new_lines
-from core.commands.library.cluster import on_cluster
-from core.commands.moment.worked import UsageReader
-from core.commands.purge import complete
 from core.commands.row import NAMED, flag, listed, option, repeated, top, whole_number
 from core.commands.sources import HOME, NAMES, chosen_sources, elsewhere, title_of
 from core.commands.statements import bullets_of
@@ -84,8 +81,11 @@ def harvest(
     cache_file, cache = workspace.cache / "hashes", HashCache()
     with suppress(OSError):
         cache = HashCache.from_bytes(files.read_or_empty(cache_file))
-    reader = UsageReader(workspace)
+    reader = None
     if request.apply:
+        from core.commands.moment.worked import UsageReader  # neither a dry run nor 'status' pays for it
+
+        reader = UsageReader(workspace)
         options = replace(options, read_by=reader)
     try:
         if request.apply:
@@ -101,7 +101,7 @@ def harvest(
         feed_facts(workspace, report, now)
         report.notes += _not_looked_at(workspace, request)
         _make_ready(workspace, request.unattended, report.harvested)
-        report.notes += reader.record()
+        report.notes += reader.record() if reader is not None else []
         report.notes += _library_kept_up(workspace, now) if report.harvested else []
         try:
             report.lines = _new_lines(workspace, report.run)
@@ -326,10 +326,14 @@ def _apply(
     now: Clock,
     generate: Generate | None,
 ) -> HarvestReport:
+    from core.commands.purge import complete
+
     complete(workspace, now)
     if generate is None and options.limits.provider != "offline" and not request.no_harvest:
         generate = connect_or_refuse(workspace, options.limits.provider, request.model, cancelled)
         if workspace.config.workers:
+            from core.commands.library.cluster import on_cluster
+
             generate = far = on_cluster(workspace, options.limits.provider, request.model)
             options = replace(options, jobs=max(options.jobs, far.threads))
     from core.harvest.pipeline import run_harvest  # a dry run does not pay for it

@@ -23,11 +23,10 @@ from core.harvest.classify import classify_conversation
 from core.knowledge.ledger import Entry, seen_ledger
 from core.sources.artifact import HOME as HOME
 from core.sources.artifact import Artifact
-from core.sources.incremental import forgotten_places
 from core.sources.scan import read_protection, scan_conversations
 from core.sources.sessions import Sessions, StoreCache, list_sessions
 from core.sources.tools import ALL as ALL
-from core.sources.tools import EXPORTS, FILES, SOURCES, Place, known_as, places
+from core.sources.tools import EXPORTS, FILES, SOURCES, Place, forgotten_places, known_as, places
 from core.sources.tools import NAMES as NAMES
 from core.sources.tools import known_name as known_name
 from core.sources.tools import title_of as title_of

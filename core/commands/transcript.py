@@ -20,22 +20,31 @@ from core.commands.text import count
 from core.commands.transcript_text import NO_LONGER, markdown, readable
 from core.commands.workspace import Workspace
 from core.conversation_index import Brought, Where, look
-from core.conversations.read import read_conversation, why_unread
 from core.conversations.render import TOOLS
 from core.conversations.turns import cut as cut
 from core.knowledge.digest import is_short_for
 from core.knowledge.journal import read_plans
-from core.knowledge.ledger import FORGOTTEN, Entry, seen_ledger
+from core.knowledge.ledger import FORGOTTEN, Entry, known_entries
 from core.knowledge.same import mark_of_text
 from core.search import conversations as stored
 from core.search import store
 from core.search.conversations import Held
 from core.sources.archive import stand_in, stand_ins
 from core.sources.artifact import HOME, Artifact
-from core.sources.incremental import forgotten_places
 from core.sources.scan import scan_conversations, sha_in_trash
 from core.sources.sessions import StoreCache, list_sessions
-from core.sources.tools import ALL, FILES, NAMES, SOURCE, known_as, known_name, places, resume_command, title_of
+from core.sources.tools import (
+    ALL,
+    FILES,
+    NAMES,
+    SOURCE,
+    forgotten_places,
+    known_as,
+    known_name,
+    places,
+    resume_command,
+    title_of,
+)
 from core.sources.walk import artifact_at, harvested_at_paths, survey
 
 if TYPE_CHECKING:
@@ -70,20 +79,12 @@ def where_of(workspace: Workspace) -> tuple[Where, str]:
         ALL in names or HOME in names,
         tuple(place for place in all_places if place not in slow),
         tuple(slow),
-        lambda: known_entries(workspace),
+        lambda: known_entries(workspace.paths),
         project_root(here),
         ALL in names,
     )
     problem = f"the setting search_sources names {', '.join(map(repr, unknown))}; accepted: {', '.join((*NAMES, ALL))}"
     return where, problem if unknown else ""
-
-
-def known_entries(workspace: Workspace) -> Mapping[str, Entry]:
-    """The ledger; nothing where it cannot be read."""
-    try:
-        return seen_ledger(workspace.paths)
-    except KnowledgeError:
-        return {}
 
 
 def _known(entry: Entry) -> str:
@@ -225,7 +226,7 @@ def read_entry(workspace: Workspace, key: str) -> ReadableConversation:
     """All of the conversation of a ledger entry (its whole key), wherever it lies by now."""
     from core.commands.panel.conversations import GONE, place_of_entry
 
-    entry = known_entries(workspace).get(key)
+    entry = known_entries(workspace.paths).get(key)
     if entry is None:
         raise KnowledgeError("no-entry", "the ledger knows nothing of this conversation (any more)", key)
     if entry.get("status") == FORGOTTEN:
@@ -317,7 +318,7 @@ def locate(
     if not rows:
         raise _unknown(name)
     rows = [row for row in rows if is_short_for(name, row.name)] or rows  # as a context cites it
-    forgotten = forgotten_places(known_entries(workspace))
+    forgotten = forgotten_places(known_entries(workspace.paths))
     if any(known_as(row.path, row.source) in forgotten for row in rows):
         raise _forgotten(name)
     best = sorted(rows, key=lambda row: (not row.trash, row.ended), reverse=True)
@@ -410,6 +411,8 @@ def whole_of(workspace: Workspace, row: Held) -> Cleared:
         raise KnowledgeError(
             "unreadable", f"the conversation cannot be read: {why}", row.path, "was it moved or deleted?"
         ) from error
+    from core.conversations.read import read_conversation, why_unread  # a search reads none of them
+
     conversation = read_conversation(row.name, data)
     if not conversation.turns:
         problem = why_unread(data, conversation)
@@ -430,7 +433,7 @@ def harvested(workspace: Workspace, row: Held) -> tuple[tuple[HarvestedItem, ...
     from core.commands.panel.conversations import given_by
     from core.conversations.readable import HarvestedItem
 
-    entries = known_entries(workspace)
+    entries = known_entries(workspace.paths)
     own = sha_in_trash(os.path.basename(row.path)) if row.trash else ""
     place = str(entries[own].get("path", "")) if own in entries else row.path
     wanted = known_as(place, row.source)

@@ -101,13 +101,12 @@ _RULES: tuple[tuple[str, str], ...] = (
         r"what's|who's|where's|remind me|do we have|has|have)\b|\A\W*(is|are|do|can|will|any)\b.*\?\W*\Z",
     ),
 )
-_COMPILED = tuple((task, re.compile(pattern, re.IGNORECASE)) for task, pattern in _RULES)
 
 
 def infer_task_type(query: str) -> str:
     """The kind of task that a question sounds like; `other` where nothing tells."""
-    for task, pattern in _COMPILED:
-        if pattern.search(query[:2000]):
+    for task, pattern in _RULES:
+        if re.search(pattern, query[:2000], re.IGNORECASE):
             return task
     return "other"
 

@@ -27,10 +27,12 @@ _LOOPS = re.compile(r"(?:^|&& )(?:for|while|until|if|do|then|case)\b")
 
 
 class Known(NamedTuple):
-    """What is known of a command or an error: a line to hand out, and what it recommends ("" for a warning alone)."""
+    """What is known of a command or an error: a line to hand out, what it recommends ("" for a warning alone), and the
+    command or the error as the index has it, which is cleared of secrets."""
 
     line: str
     instead: str
+    why: str
 
 
 class _Row(NamedTuple):
@@ -71,11 +73,12 @@ def before(database: sqlite3.Connection, project: str, session: str, key: str) -
     for row in reversed(failures):
         found = _instead(database, project, session, row)
         if found is not None:
-            return _warning(row, *found)
+            return _warning(row, *found, row.key)
     wrong = [row for row in failures if row.wrong]
     if wrong and last < 0:
         row = wrong[-1]
-        return Known(f"`{_short(row.words)}` has failed here {len(wrong)}×, last on {row.day}: {_short(row.line)}", "")
+        failed = f"`{_short(row.words)}` has failed here {len(wrong)}×, last on {row.day}: {_short(row.line)}"
+        return Known(failed, "", f"command: {row.key}")
     return None
 
 
@@ -94,7 +97,7 @@ def _by_part(database: sqlite3.Connection, project: str, session: str, key: str)
         for row in reversed(failures):
             found = _instead(database, project, session, row)
             if found is not None:
-                return _warning(row, *found)
+                return _warning(row, *found, part)
     return None
 
 
@@ -105,9 +108,9 @@ def _culprit(row: _Row) -> str:
     return next((part for part in row.key.split(JOINED) if named & goals(part)), "")
 
 
-def _warning(row: _Row, works: str, times: int) -> Known:
+def _warning(row: _Row, works: str, times: int, key: str) -> Known:
     failed = f"`{_short(row.words)}` failed here on {row.day} ({_short(row.line)})"
-    return Known(f"{failed}; `{_short(works)}` works, {times}×", works)
+    return Known(f"{failed}; `{_short(works)}` works, {times}×", works, f"command: {key}")
 
 
 def after(database: sqlite3.Connection, project: str, session: str, key: str, error: str) -> Known | None:
@@ -122,12 +125,13 @@ def after(database: sqlite3.Connection, project: str, session: str, key: str, er
                 done = [one for one in between if one.key and one.failed == 0]
                 if done and all(one.key for one in between) and len(done) <= 2:
                     cure = " && ".join(_short(one.words) for one in done)
-                    return Known(f"this error was cured here on {row.day} by `{cure}`", cure)
+                    return Known(f"this error was cured here on {row.day} by `{cure}`", cure, f"error: {error}")
                 break
             between.append(other)
         found = _instead(database, project, session, row)
         if found is not None:
-            return Known(f"on {row.day} this error was passed by running `{_short(found[0])}` instead", found[0])
+            passed = f"on {row.day} this error was passed by running `{_short(found[0])}` instead"
+            return Known(passed, found[0], f"error: {error}")
     return None
 
 

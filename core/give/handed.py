@@ -56,23 +56,15 @@ class Handed:
         return not ignored and known.get("misleading", 0) < record.MISLED_OFTEN
 
     def note(self, tool: str, project: str, event: str, rows: Sequence[Row], transcript: str, at: int) -> None:
-        """Write down what is handed out: words, why, score and command, cleared of secrets. The lines for a prompt are
-        out of the index, which has none."""
-        clear = list(rows)
-        if event != "prompt":
-            from core.base.secrets.redact import redact  # five hundred shapes: only where a command or a path is told
-
-            clear = [
-                row._replace(text=redact(row.text).text, why=redact(row.why).text, instead=redact(row.instead).text)
-                for row in rows
-            ]
+        """Write down what is handed out: words, why, score and command. All of it is as an index has it, so nothing
+        of what an agent has just written, and no secret."""
         self._append(
             {
                 "at": at, "tool": tool, "session": self._session, "transcript": transcript, "project": project,
-                "event": event, "text": one.text, "mark": statement_mark(row.text), "why": one.why,
-                "score": round(row.score, 2), "instead": one.instead,
+                "event": event, "text": row.text, "mark": statement_mark(row.text), "why": row.why,
+                "score": round(row.score, 2), "instead": row.instead,
             }
-            for row, one in zip(rows, clear, strict=True)
+            for row in rows
         )  # fmt: skip
 
     def forget(self, at: int) -> None:

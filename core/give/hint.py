@@ -203,8 +203,7 @@ def _found(
         if not key or (event == FAILURE and not error):
             return []
         known = after(talks, project, session, key, error) if error else before(talks, project, session, key)
-        why = f"error: {error}" if error else f"command: {key}"
-        return [(known.line, why, 1.0, known.instead, "")] if known is not None else []
+        return [(known.line, known.why, 1.0, known.instead, "")] if known is not None else []
     finally:
         for database in (talks, entries):
             if database is not None:
@@ -220,15 +219,16 @@ def _of_file(
     if entries is None or not any(place.startswith(project.rstrip(os.sep) + os.sep) for place in places):
         return []
     marks = ", ".join("?" * len(places))
-    sql = f"SELECT text, path FROM entries WHERE kind = 'note' AND title IN ({marks}) ORDER BY date DESC LIMIT 3"
+    sql = f"SELECT text, path, title FROM entries WHERE kind = 'note' AND title IN ({marks}) ORDER BY date DESC LIMIT 3"
     rows = entries.execute(sql, tuple(places)).fetchall()
     if not rows:
         return []
     from core.give.still import stands
 
-    name = os.path.relpath(whole, project)
-    told = [text for text, file in rows if stands(file, text)]
-    return [(f"{name}: {' '.join(text.split())[:400]}", "notes of the file", 1.0, "", "") for text in told]
+    told = [
+        (os.path.relpath(title, project), " ".join(text.split())) for text, file, title in rows if stands(file, text)
+    ]
+    return [(f"{name}: {text[:400]}", "notes of the file", 1.0, "", "") for name, text in told]
 
 
 def _opened(path: Any, version: int) -> sqlite3.Connection | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import subprocess
 import time
 from collections.abc import Callable
 
@@ -14,6 +13,8 @@ from core.base.paths import Paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import subprocess
+
     from core.knowledge.removed import Removed
 
 MOST = 3
@@ -148,6 +149,8 @@ def committed(root: str, name: str) -> list[str] | None:
 
 
 def _run(root: str, *asked: str, seconds: float, until: float = math.inf) -> subprocess.CompletedProcess[bytes] | None:
+    import subprocess  # most lines name nothing that git is asked about
+
     seconds = min(seconds, until - time.monotonic())
     if seconds <= 0:
         return None

@@ -62,7 +62,7 @@ from core.rules.sentence import alike
 from core.rules.session import read_session
 from core.sources.archive import content, original_sha256
 from core.sources.artifact import Artifact
-from core.sources.incremental import REWRITTEN, SAME, Tail, facts_of, tail_of
+from core.sources.incremental import REWRITTEN, SAME, Earlier, Tail, facts_of, tail_of
 from core.sources.sessions import StoreCache
 from core.sources.walk import worked_in
 
@@ -73,8 +73,8 @@ class Harvest:
     is the working folder of the session, "" when it is not known; `entry` holds what else the ledger will say; `offers`
     are what the model says of lines that are known, for the user to decide; `date` is the UTC day of the conversation
     (YYYY-MM-DD), "" when nothing tells it. `title` is what it is called, without secrets where those are replaced.
-    `by_rules` is what the rules find in the whole of a conversation that they read when it was shorter, None for
-    others."""
+    `by_rules` is what the rules find in the whole of a conversation that was read when it was shorter, None for others;
+    `before` is what the rules of today find in what it was then."""
 
     items: tuple[Item, ...]
     skipped: dict[str, int] = field(default_factory=dict)
@@ -85,6 +85,7 @@ class Harvest:
     date: str = ""
     title: str = ""
     by_rules: tuple[Item, ...] | None = None
+    before: tuple[Item, ...] = ()
 
 
 CHANGED = "changed"
@@ -95,10 +96,11 @@ MEASURED_BYTES = 64 << 20
 
 
 class _Read(NamedTuple):
-    """A conversation as it was read again: what is new in it, the hash and the facts of its file, and the `whole` of
-    which it is the end."""
+    """A conversation as it was read again: what is new in it, the `data` of its file with their hash and facts, and
+    the `whole` of which it is the end."""
 
     tail: Tail
+    data: bytes
     sha256: str
     facts: dict[str, Any]
     whole: Conversation
@@ -139,7 +141,9 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
         options.read_by(whole)
     harvest = replace(found, folder=tail.conversation.folder, date=date)
     if step.earlier is not None and tail.kind != SAME and (generate is None or step.earlier.whole):
-        harvest = replace(harvest, by_rules=_by_rules(harvest, tail.conversation, item.name, options, generate))
+        now = harvest.items if generate is None else _by_rules(tail.conversation, item.name, options)
+        before = replace(_before(read, item.name, step.earlier), folder=tail.conversation.folder)
+        harvest = replace(harvest, by_rules=now, before=_by_rules(before, item.name, options))
     return replace(harvest, entry={**harvest.entry, **read.facts, **_entry_of(step, tail, harvest)})
 
 
@@ -154,13 +158,8 @@ def _as_known(item: Item, date: str, roots: Sequence[str]) -> Known:
     return Known(item.category, item.text, date=date, waits=bool(item.held), path=path)
 
 
-def _by_rules(
-    harvest: Harvest, conversation: Conversation, name: str, options: HarvestOptions, generate: Generate | None
-) -> tuple[Item, ...]:
-    """What the rules say of a whole conversation, beside a model's `harvest` too: an earlier reading by rules is judged
-    by rules."""
-    if generate is None:
-        return harvest.items
+def _by_rules(conversation: Conversation, name: str, options: HarvestOptions) -> tuple[Item, ...]:
+    """What the rules say of a whole conversation: an earlier reading by rules is judged by rules."""
     again = attempt(distil, conversation, name, replace(options.distil, waiting=None), None)
     return again.value.items if isinstance(again, Ok) else ()
 
@@ -180,9 +179,17 @@ def _read_again(step: Step, options: HarvestOptions, opened: StoreCache, *, cont
     unread = why_unread(data, conversation)
     if unread is not None:
         raise KnowledgeError(unread.code, unread.message, item.path, unread.hint)
-    return _Read(
-        tail_of(conversation, step.earlier, context=context), sha256, facts_of(conversation.turns), conversation
-    )
+    tail = tail_of(conversation, step.earlier, context=context)
+    return _Read(tail, data, sha256, facts_of(conversation.turns), conversation)
+
+
+def _before(read: _Read, name: str, earlier: Earlier) -> Conversation:
+    """A conversation as its last harvest read it: the beginning of its file or, where a tool writes the file anew, its
+    first turns."""
+    began = read.data[: earlier.bytes]
+    if hashlib.sha256(began).hexdigest() == earlier.sha256:
+        return read_conversation(name, began)
+    return replace(read.whole, turns=read.whole.turns[: earlier.turns])
 
 
 def _entry_of(step: Step, tail: Tail, harvest: Harvest) -> dict[str, Any]:
@@ -374,24 +381,6 @@ def shown_size(item: Artifact) -> int:
         return shown_bytes(read_conversation(item.name, data))
     except OSError:
         return item.size
-
-
-class ShownSizes:
-    """`shown_size`, remembered by content in `file` (None: not at all); deleting it costs time only."""
-
-    def __init__(self, file: Path | None) -> None:
-        self._file = file
-        self._known: dict[str, int] | None = None
-
-    def __call__(self, item: Artifact, sha256: str) -> int:
-        if self._known is None:
-            kept = cached_table(self._file).items() if self._file is not None else ()
-            self._known = {key: size for key, size in kept if isinstance(size, int)}
-        if sha256 not in self._known:
-            self._known[sha256] = shown_size(item)
-            if self._file is not None:
-                files.write_cache(self._file, json.dumps(self._known).encode())
-        return self._known[sha256]
 
 
 # --- checks that wait for a second session of their project ----------------------------------------------------------

@@ -23,14 +23,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.base.entry import statement_mark
 from core.base.markdown import Provenance, bullet_line, parse_bullets, sanitise_line, sanitise_name, split_provenance
 from core.base.paths import Paths
 from core.base.project import GLOBAL, domain_of, is_working_place, repository_root
 from core.base.result import ErrorInfo
-from core.harvest.answer import Item
 from core.harvest.named_paths import allowed_path, source_file
 from core.knowledge.bullet_text import QUOTE_CHARACTERS, held_item, with_quote
 from core.knowledge.categories import CATEGORIES, CATEGORY, QUARANTINE, TASKS_FILE, read_text
@@ -41,6 +40,9 @@ from core.knowledge.lines import PlannedFile
 from core.knowledge.projects import is_persons
 from core.knowledge.removed import REMOVED, Removed, read_removed
 from core.knowledge.same import mark_of_text as mark_of_text
+
+if TYPE_CHECKING:
+    from core.harvest.answer import Item
 
 ABOUT_CHARACTERS = 1024
 QUOTED, UNQUOTED = 0.8, 0.6

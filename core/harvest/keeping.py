@@ -27,24 +27,18 @@ from core.conversations import archived
 from core.conversations.conversation import Conversation
 from core.conversations.read import read_conversation
 from core.harvest.committer import Committer
-from core.harvest.distil import redacted_conversation
 from core.harvest.report import Progress, Report
-from core.harvest.steps import FORGOTTEN_BY_YOU, Archiving, HarvestOptions, HarvestPlan, expires
+from core.harvest.steps import FORGOTTEN_BY_YOU, KEEP_DAYS, Archiving, HarvestOptions, HarvestPlan, expires
 from core.knowledge.ledger import FORGOTTEN, Entries, Entry
 from core.knowledge.purge import Purge
 from core.sources import archive
-from core.sources.archive import ARCHIVED, LET_GO, file_of, held, key_of
+from core.sources.archive import ARCHIVED, LEFT_OUT, LET_GO, UNREAD, file_of, held, key_of
 from core.sources.artifact import Artifact
 from core.sources.sessions import StoreCache
 from core.sources.tools import SOURCE
 
 UNATTENDED_SECONDS = 60.0
 """So long a run that nobody waits for writes conversations down, the oldest first; the next one goes on."""
-SOON_DAYS = 7
-"""What its tool will delete within so many days is kept."""
-REMOVED, LEFT_OUT, UNREAD = "removed", "left-out", "unread"
-"""Why there is no file of a conversation: the user's word, that of archive_without, or nothing in it could be read. The
-last two hold for the conversation as it was then."""
 
 
 def keep(
@@ -89,7 +83,7 @@ def _wanted(
             continue
         if reason == FORGOTTEN_BY_YOU or item.source in settings.left_out:
             continue
-        if settings.which == "expiring" and not expires(item, options.days_kept, now, SOON_DAYS):
+        if settings.which == "expiring" and not expires(item, options.days_kept, now, KEEP_DAYS):
             continue
         key = key_of(item.path, item.source)
         if not _is_settled(entries.get(key), item, settings, is_there=key in there):
@@ -139,6 +133,8 @@ def _keep_one(committer: Committer, item: Artifact, opened: StoreCache, settings
         message = f"it is not kept in the archive, for it cannot be read: {error.strerror or error}"
         committer.report.errors.append(ErrorInfo("archive-unread", message, item.path, advice(error)))
         return None
+    from core.harvest.distil import redacted_conversation  # most runs write none down
+
     clean, _ = redacted_conversation(read_conversation(item.name, data))
     about: Entry = {
         "path": item.path, "source": item.source, "name": item.name, "at": committer.now().isoformat(),

@@ -5,14 +5,18 @@ What a plan leaves out is told in sentences: which conversations they are about 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
+from core.base import files
 from core.base.figures import count, size
 from core.base.paths import Paths
 from core.harvest.classify import UNKNOWN_NAME, UNREAD, classify, plan_steps
+from core.harvest.meter import cached_table
 from core.harvest.proofs import Proofs
 from core.harvest.steps import QUIET_SECONDS, Classified, HarvestOptions, HarvestPlan, Step, expires
 from core.sources.archive import stand_ins
@@ -86,7 +90,7 @@ def _judged(
         options.limits,
         found.protection.unreadable,
         is_proven,
-        _shown_sizes(options),
+        _ShownSizes(options.kept.with_name("shown_sizes") if options.kept is not None else None),
         lambda item: expires(item, options.days_kept, now, SOON_DAYS),
     )
     plan = replace(judged, writing=writing) if writing else judged
@@ -99,18 +103,25 @@ def _judged(
     return replace(plan, notes=notes) if notes else plan
 
 
-def _shown_sizes(options: HarvestOptions) -> Callable[[Artifact, str], int]:
-    """Measures what a model would be shown of a large file; what measures is loaded when the first one is met."""
-    found: list[Callable[[Artifact, str], int]] = []
+class _ShownSizes:
+    """How much of a large file a model would be shown, remembered by content in `file` (None: not at all); deleting it
+    costs time only."""
 
-    def shown(item: Artifact, sha256: str) -> int:
-        if not found:
-            from core.harvest.distil import ShownSizes
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._known: dict[str, int] | None = None
 
-            found.append(ShownSizes(options.kept.with_name("shown_sizes") if options.kept is not None else None))
-        return found[0](item, sha256)
+    def __call__(self, item: Artifact, sha256: str) -> int:
+        if self._known is None:
+            kept = cached_table(self._file).items() if self._file is not None else ()
+            self._known = {key: size for key, size in kept if isinstance(size, int)}
+        if sha256 not in self._known:
+            from core.harvest.distil import shown_size  # it reads the conversation, and most are known
 
-    return shown
+            self._known[sha256] = shown_size(item)
+            if self._file is not None:
+                files.write_cache(self._file, json.dumps(self._known).encode())
+        return self._known[sha256]
 
 
 def _never_read(classified: Sequence[Classified]) -> list[str]:

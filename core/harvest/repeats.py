@@ -12,6 +12,7 @@ conversation has settled goes, unless the user has touched it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,7 @@ from core.knowledge.lines import PlannedFile, absent_lines, key_of
 from core.knowledge.run_state import UNDO
 
 if TYPE_CHECKING:
+    from core.harvest.answer import Item
     from core.harvest.distil import Harvest
 
 ALIKE = 85
@@ -313,37 +315,41 @@ def _bullets(name: str, text: str) -> Iterator[tuple[str, Bullet]]:
 
 @dataclass(frozen=True)
 class _Reading:
-    """What the conversation says now: `given` by category, None where the rules did not read all of it; the first words
-    of what is `done`; what a model has `settled` of each category."""
+    """What the conversation says now: what is `settled` of each category, for a model says so or because the rules find
+    it no more, and do find it in what was there before; the words of what is `done`, and the first of them."""
 
-    given: dict[str, set[str]] | None
-    heads: set[str]
     settled: dict[str, set[str]]
+    done: set[str]
+    heads: set[str]
 
     @staticmethod
     def of(harvest: Harvest) -> _Reading:
-        given = dict[str, set[str]]()
-        for item in harvest.by_rules or ():
-            found = given.setdefault(item.category, set())
-            found |= {_said(item.text), _said(with_quote(item.text, item.quote))}
-        settled = {category: set[str]() for category in OPEN}
+        given = _by_category(harvest.by_rules or ())
+        before = _by_category(harvest.before)
+        settled = {category: before[category] - given[category] for category in OPEN}
         for offer in harvest.offers:
             if _SETTLES.get(offer.kind) == offer.category:
                 settled[offer.category].add(_said(offer.old))
         done = [item.text for item in harvest.items if item.category == "tasks_done" and not item.held]
         settled["tasks_open"] |= set(map(_said, done))
         heads = {_said(_head(item.text)) for item in harvest.by_rules or () if item.category == "tasks_done"}
-        return _Reading(given if harvest.by_rules is not None else None, heads, settled)
+        return _Reading(settled, given["tasks_done"], heads)
 
     def outdates(self, category: str, text: str, *, by_rules: bool) -> bool:
         """Whether a line that an earlier harvest wrote is no longer true: what was open is settled, what was done is
         told in other words."""
         words = _said(text)
-        if words in self.settled.get(category, ()):
-            return True
-        if self.given is None or not by_rules or words in self.given.get(category, ()):
-            return False
-        return category in OPEN or (category == "tasks_done" and _said(_head(text)) in self.heads)
+        if category in OPEN:
+            return words in self.settled[category]
+        return by_rules and category == "tasks_done" and words not in self.done and _said(_head(text)) in self.heads
+
+
+def _by_category(items: Iterable[Item]) -> defaultdict[str, set[str]]:
+    """The words of items as lines have them."""
+    found = defaultdict[str, set[str]](set)
+    for item in items:
+        found[item.category] |= {_said(item.text), _said(with_quote(item.text, item.quote))}
+    return found
 
 
 def _head(text: str) -> str:

@@ -29,7 +29,7 @@ from core.base import files
 from core.base.conflict import both_sides, without_marks
 from core.base.paths import Paths
 from core.base.ready import state_of
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError, Ok, attempt
 
 if TYPE_CHECKING:
     from core.knowledge.journal import Pending
@@ -326,6 +326,12 @@ def seen_ledger(paths: Paths) -> Mapping[str, Entry]:
     share one copy; of a large one a `LargeLedger`. Never change what it returns."""
     with _looking:
         return _looked(paths)
+
+
+def known_entries(paths: Paths) -> Mapping[str, Entry]:
+    """The same; nothing where it cannot be read."""
+    found = attempt(seen_ledger, paths)
+    return found.value if isinstance(found, Ok) else {}
 
 
 def _looked(paths: Paths) -> Mapping[str, Entry]:

@@ -15,9 +15,10 @@ _SHORT = re.compile(
     r"```(?:(?:bash|sh|shell|console|zsh)[ \t]*\n(?P<shell>.{1,400}?)|\w*[ \t]*\n(?P<line>[^\n]{1,120}))\n\s*```",
     re.DOTALL,
 )
+_END_OF_EDITS = r"^>{5,9} (?:REPLACE|UPDATED)\n`{3,}$"
 _BLOCKS_OF_EDITS = re.compile(
-    r"^(?:[^\s`<>]*[./][^\s`<>]*[ \t]*\n)?`{3,}[^\n]*\n(?:[^\n`]*\n)?"
-    r"<{5,9} (?:SEARCH|ORIGINAL)\n.*?^>{5,9} (?:REPLACE|UPDATED)\n`{3,}$",
+    r"^(?:(?=[^\s`<>]*[./])[^\s`<>]++[ \t]*\n)?```[^\n]*\n(?:[^\n`]*\n)?"
+    rf"<{{5,9}} (?:SEARCH|ORIGINAL)\n.*?{_END_OF_EDITS}",
     re.DOTALL | re.MULTILINE,
 )
 """What `Files` and the files themselves tell."""
@@ -40,7 +41,9 @@ def one_line(text: str) -> str:
 
 def without_edits(text: str) -> str:
     """A text without the thoughts before it and the text of edits."""
-    return _BLOCKS_OF_EDITS.sub("\n", _THOUGHT.sub("", text))
+    text = _THOUGHT.sub("", text)
+    *_, end = 0, *(found.end() for found in re.finditer(_END_OF_EDITS, text, re.MULTILINE))
+    return _BLOCKS_OF_EDITS.sub("\n", text[:end]) + text[end:]  # a block that is not closed is sought once
 
 
 def without_ticked(text: str) -> str:

@@ -21,6 +21,9 @@ from core.sources.tools import known_as
 KEY = "archive:"
 ARCHIVED, LET_GO = "archived", "archive-removed"
 """The status of a row of the ledger: a file stands there; there shall be none (`why` says whose word that is)."""
+REMOVED, LEFT_OUT, UNREAD = "removed", "left-out", "unread"
+"""Why there is no file of a conversation: the user's word, that of archive_without, or nothing in it could be read. The
+last two hold for the conversation as it was then."""
 ENDING = ".zst"
 _NAME_CHARACTERS = 16
 

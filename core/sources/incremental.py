@@ -50,12 +50,6 @@ def earlier_by_path(entries: Mapping[str, Mapping[str, Any]], asked: Container[s
     return {path: sha256 for path, (_, sha256) in newest.items()}
 
 
-def forgotten_places(entries: Mapping[str, Mapping[str, Any]]) -> set[str]:
-    """What `known_as` says of the conversations that the user wants forgotten: nothing of these is shown."""
-    rows = (entry for entry in entries.values() if entry.get("status") == "forgotten")
-    return {known_as(str(entry.get("path", "")), str(entry.get("source", ""))) for entry in rows}
-
-
 def earlier_of(sha256: str, entry: Mapping[str, Any], *, whole: bool) -> Earlier:
     """What a ledger entry tells of the last harvest; facts of a wrong type are none."""
     size, turns = entry.get("bytes"), entry.get("turns")

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from core.base.markdown import sanitise_name
 from core.base.ready import kept_ready
 from core.base.result import ErrorInfo
+from core.base.secrets.redact import redact
 from core.sources import archive
 from core.sources.artifact import Artifact, HashCache
 from core.sources.tools import EXPORTS, known_as
@@ -228,8 +229,6 @@ def _name(source: str, row: StoredSession, id: str) -> str:
     at all if it holds a secret."""
     title = " ".join(_UNFIT.sub(" ", row.title).split())[:TITLE_CHARACTERS].strip()
     if title:
-        from core.base.secrets.redact import redact  # only stores need it, and its patterns take their time
-
         title = title if redact(title).text == title else ""
     return sanitise_name(f"{source}/{title} {id}" if title else f"{source}/{row.id}")
 

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from core.base.secrets.redact import MARK, redact
-from core.base.secrets.said import asked, given
 
 LEAST = 6
 """A shorter value is hidden only where its own text shows what it is: it would be found inside ordinary words."""
@@ -51,6 +50,8 @@ class Secrets:
     def said(self, role: str, text: str) -> str:
         """The text of the next turn, which `role` spoke, with placeholders: also where the user only answers what the
         assistant asked for."""
+        from core.base.secrets.said import asked, given
+
         question = self._question if role == "user" else ""
         if text.strip():
             self._question = asked(text) if role == "assistant" else self._question if role == "tool" else ""

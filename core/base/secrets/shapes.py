@@ -1,4 +1,4 @@
-"""The shapes of known secrets, vendor by vendor: the table behind `core.base.secrets.redact`.
+"""The shapes of known secrets, vendor by vendor: the table behind `core.base.secrets.nets`.
 
 Facts about shapes are those of the public documentation of each vendor, of gitleaks' rules and of detect-secrets.
 """

@@ -20,15 +20,12 @@ from core.commands.daily.connect import Ask, agreed, nobody
 from core.commands.row import flag, group, needed, option, optional, single
 from core.commands.sources import deleted_by_tools
 from core.commands.text import count, one_line, size
-from core.commands.transcript import Shown, known_entries, read, show_text
 from core.commands.workspace import Clock, Workspace, utc_now
-from core.harvest.keeping import REMOVED, SOON_DAYS
 from core.harvest.recovery import Recovered, with_store
-from core.harvest.steps import expires
-from core.knowledge.ledger import note_entries
-from core.sources.archive import LET_GO, file_of, held, key_of
-from core.sources.incremental import forgotten_places
-from core.sources.tools import known_as, title_of
+from core.harvest.steps import KEEP_DAYS, expires
+from core.knowledge.ledger import known_entries, note_entries
+from core.sources.archive import LET_GO, REMOVED, file_of, held, key_of
+from core.sources.tools import forgotten_places, known_as, title_of
 
 ALL = "all"
 MISSED_HOURS = 72
@@ -122,7 +119,7 @@ def archive_list(workspace: Workspace, which: str = "", now: Clock = utc_now) ->
 
 
 def _rows(workspace: Workspace) -> list[Kept]:
-    rows = held(workspace.paths.archive, known_entries(workspace))
+    rows = held(workspace.paths.archive, known_entries(workspace.paths))
     return sorted(map(_kept, rows.values()), key=lambda row: (row.day, row.name), reverse=True)
 
 
@@ -143,9 +140,9 @@ def _is_meant(row: Kept, which: str) -> bool:
 def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[int, str]:
     """How many conversations their tools will delete within a week of which there is no copy and no harvest, and a
     warning where no hook and no timer will see them."""
-    moment, entries = now(), known_entries(workspace)
+    moment, entries = now(), known_entries(workspace.paths)
     found, deletes = deleted_by_tools(workspace)
-    soon = [item for item in found if expires(item, deletes, moment, SOON_DAYS)]
+    soon = [item for item in found if expires(item, deletes, moment, KEEP_DAYS)]
     if not soon:
         return 0, ""
     archived = workspace.config.archive != "off"
@@ -164,7 +161,7 @@ def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[int, str]:
     names = " and ".join(f"{count(number, f'{title_of(name)} conversation')}" for name, number in lost.items())
     what = "not kept yet" if archived else "not harvested"
     return sum(lost.values()), (
-        f"{names} will be deleted within {SOON_DAYS} days, {what}, and no hook or timer harvests here: 'knowledge "
+        f"{names} will be deleted within {KEEP_DAYS} days, {what}, and no hook or timer harvests here: 'knowledge "
         "harvest --apply --source all' reads them, 'knowledge connect' or 'knowledge schedule' does so from then on"
     )
 
@@ -178,7 +175,7 @@ def _harvests_by_itself(workspace: Workspace, sources: Iterable[str], now: datet
 
 def archive_figures(workspace: Workspace) -> dict[str, int]:
     """How many files and bytes the archive has."""
-    rows = held(workspace.paths.archive, known_entries(workspace)).values()
+    rows = held(workspace.paths.archive, known_entries(workspace.paths)).values()
     return {"files": len(rows), "bytes": sum(int(row.get("bytes", 0)) for row in rows)}
 
 
@@ -190,6 +187,8 @@ _UNFIT = re.compile(r"[^\w.-]+")
 def archive_export(workspace: Workspace, which: str, folder: str = "") -> Exported:
     """Write conversations as markdown into a folder (this one), one file each. `which` is a name, a tool, a project or
     `all`. A file that is there already is not touched. Raises KnowledgeError where none is meant."""
+    from core.commands.transcript import Shown, read, show_text
+
     target = Path(workspace.cwd, os.path.expanduser(folder))
     made, errors = list[str](), list[ErrorInfo]()
     for row in _meant(workspace, which):
@@ -267,7 +266,7 @@ def archive_text(report: ArchiveReport) -> str:
     if report.which == "off":
         rows.append("nothing is kept: 'knowledge config set archive expiring' keeps what is about to be deleted")
     elif report.coming:
-        rows.append(f"{report.coming} more will be deleted by their tools within {SOON_DAYS} days and are not kept yet")
+        rows.append(f"{report.coming} more will be deleted by their tools within {KEEP_DAYS} days and are not kept yet")
     rows += [f"warning: {report.warning}"] if report.warning else []
     return "\n".join(rows) + "\n"
 

@@ -19,14 +19,13 @@ from core.base.figures import iso_of
 from core.base.paths import cache_folder
 from core.base.secrets.repeats import clear_title
 from core.commands import sources
-from core.commands.transcript import known_entries
 from core.commands.workspace import Workspace
 from core.conversations.read import read_conversation
 from core.conversations.searched import title_of
+from core.knowledge.ledger import known_entries
 from core.knowledge.projects import UNTOLD
 from core.sources.artifact import HOME, Artifact
-from core.sources.incremental import forgotten_places
-from core.sources.tools import known_as
+from core.sources.tools import forgotten_places, known_as
 
 READ_BYTES = 2_000_000
 """Larger files are not read for their title alone; their next harvest tells it."""
@@ -77,7 +76,7 @@ def titles_of(workspace: Workspace, artifacts: Iterable[Artifact]) -> dict[str, 
     for a while, the others by name."""
     file = cache_folder(workspace.paths.home, workspace.environment) / "titles.json"
     rows, found, until = _remembered(file), dict[str, Called](), time.monotonic() + SECONDS
-    before, forgotten = len(rows), forgotten_places(known_entries(workspace))
+    before, forgotten = len(rows), forgotten_places(known_entries(workspace.paths))
     for item in (one for one in artifacts if known_as(one.path, one.source) not in forgotten):
         key = f"{item.path}:{item.size}:{item.mtime_ns}"
         known = rows.get(key)
