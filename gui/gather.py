@@ -64,7 +64,8 @@ def gather(
     tell(rows)
     looked = overview(now, problem=unread)
     problems += looked.status.errors
-    problems += [ErrorInfo("archive-late", looked.status.late)] if looked.status.late else []
+    if late := looked.status.late.partition(": '")[0]:  # the rest names commands
+        problems.append(ErrorInfo("archive-late", late, hint="'knowledge schedule' harvests them each hour"))
     settings = attempt(config_show, now)
     waiting = tuple(unanswered(now))
     found = Snapshot(

@@ -196,8 +196,7 @@ class HarvestRun:
             settled = reopened(workspace)  # no run on settings that are not those of the file
             report = harvest(settled, request)
             rows = [row.artifact for row in report.plan.classified if row.reason != FORGOTTEN_BY_YOU]
-            names = titles_of(workspace, rows)
-            return replace(asked, phase=PLANNED, plan=report, names=names, workspace=settled)
+            return replace(asked, phase=PLANNED, plan=report, names=titles_of(workspace, rows), workspace=settled)
 
         self._job = self._shell.submit("The dry run", work, planned, failed=failed, lane=RUN)
 

@@ -298,7 +298,8 @@ def test_a_user_is_warned_in_time(disk: Tools, monkeypatch: pytest.MonkeyPatch) 
     [warning] = [row for row in disk.told("status")["warnings"] if "will be deleted" in row]
     assert "1 Claude Code conversation" in warning
     monkeypatch.setenv("HOME", str(disk.folder))
-    assert [problem.code for problem in gather(disk.workspace, {}).snapshot.problems] == ["archive-late"]
+    [problem] = gather(disk.workspace, {}).snapshot.problems
+    assert problem.code == "archive-late" and problem.message.endswith("harvests here"), "a window has a button"
     told = json.loads(disk.run(monkeypatch, "doctor", "--json")[1])["findings"]
     assert "archive-late" in [row["code"] for row in told]
     disk.harvest("--since-last")

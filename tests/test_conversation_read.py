@@ -22,6 +22,7 @@ from core.conversations.readable import without_codes, without_tags
 from core.conversations.searched import output
 from core.mcp_server import tools
 from core.mcp_server.pages import sentence
+from core.search.conversations import Held
 from core.sources.tools import RESUME, resume_command
 from tests.cpu_time import grows_faster
 from tests.harvest_world import FakeModel, World, workspace_of
@@ -224,6 +225,12 @@ def test_show_begins_at_a_turn(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> N
     assert "'knowledge show claude_code/leaky:5' reads on" in out
     assert disk.run(monkeypatch, "show", "claude_code/leaky:99")[0] == 2
     assert disk.run(monkeypatch, "show", "nobody")[0] == 1
+
+
+def test_what_no_search_has_read_yet_can_be_gone_on_with_too(disk: Disk) -> None:
+    path = disk.claude("new", ("user", "Hello"), folder="/srv/pay")
+    read = transcript.read_held(disk.workspace, Held(0, str(path), "", "claude_code/new", "claude_code"))
+    assert read.resume == "cd /srv/pay && claude --resume new-id"
 
 
 def test_resume_prints_the_command_of_the_tool(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:

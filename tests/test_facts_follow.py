@@ -6,8 +6,10 @@ from __future__ import annotations
 import pytest
 
 from core.commands import fact_feed
-from tests.facts_home import YAML, cli, facts_of, taught_fixture
-from tests.harvest_world import World
+from core.commands.fact_edits import delete_fact
+from core.commands.history.undo import undo
+from tests.facts_home import YAML, cli, facts_of, taught_fixture, workspace_of
+from tests.harvest_world import HURRIED, World
 
 __all__ = ["taught_fixture"]
 
@@ -47,6 +49,16 @@ def test_an_edit_of_either_reaches_the_other(taught: World) -> None:
     assert "Two and three quarters" in [fact.fact for fact in facts_of(taught)]
     sync(taught)
     assert "Two and three quarters" in (taught.paths.knowledge / YAML).read_text()
+
+
+def test_a_fact_that_came_back_takes_its_bullet_along_when_it_goes_again(taught: World) -> None:
+    """Yes, undo, yes: the second answer said that it deleted the fact, and its line stayed in the digest."""
+    name = next(fact.id for fact in facts_of(taught) if fact.fact == "Two")
+    for _ in range(2):
+        removed = delete_fact(workspace_of(taught), name)
+        assert "Two" not in bullets(taught)
+        undo(workspace_of(taught), removed.run, editor_wait=HURRIED)
+        assert "Two" in bullets(taught) and "Two" in [fact.fact for fact in facts_of(taught)]
 
 
 def test_on_another_machine_an_edit_reaches_the_other_too(taught: World) -> None:

@@ -21,7 +21,7 @@ from gui.views.strip import WEEKS, Strip, shades
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import Clock, Model, converse, harvested, make_home, read, write
-from tests.panel_desk import at_home_fixture, harvested_at, seated  # noqa: F401
+from tests.panel_desk import at_home_fixture, harvested_at, seated, workspace_at, write_ledger  # noqa: F401
 
 HELD = "# Quarantine\n\n" + "".join(
     f'- [quote-not-found] facts: tea of kind {number} (quote: "nobody said {number}") [from: tea, 2026-05-0{number}]\n'
@@ -58,17 +58,26 @@ def looked(stand: Stand) -> Any:
 def test_what_wants_a_look_is_decided_one_by_one_by_keys(home: Workspace, stand: Stand) -> None:
     card = looked(stand)
     assert stand.desk.dpg.is_item_shown(card.item) and not card.is_open
+    stand.view.pick(stand.view.list.rows[1])
     assert stand.desk.dpg.get_item_label(card.kinds["held"].item) == "4 held"
     stand.press("w")
     assert card.row is not None and card.row.kind == "held" and "tea of kind" in card.row.text
+    assert not stand.shell.state.selected.kind, "evidence would lie over the answers"
     first = card.row.text
+    assert stand.desk.dpg.get_value(card._place) == "1 of 6"
     stand.press("y")
+    assert stand.desk.dpg.get_value(card._place) == "2 of 6", "what was answered counts"
     assert first in read(home, "facts.md") and first not in read(home, "quarantine.md")
     second = card.row.text
     stand.press("n")
     assert second not in read(home, "facts.md") + read(home, "quarantine.md")
     stand.press("ctrl+z", "ctrl+z")
     assert read(home, "quarantine.md").count("[quote-not-found]") == 4 and first not in read(home, "facts.md")
+    looked(stand)
+    place = stand.desk.dpg.get_value(card._place)
+    assert place.endswith(" of 6") and len(card.waiting) == 6, "what was taken back is asked again"
+    stand.press("Escape", "w")
+    assert stand.desk.dpg.get_value(card._place) == "1 of 6", "it begins at the first"
 
 
 def test_all_of_a_kind_are_let_in_after_one_question_and_taken_back_at_once(home: Workspace, stand: Stand) -> None:
@@ -120,6 +129,52 @@ def test_the_start_is_what_a_conversation_gets_to_the_byte(desk: Desk, at_home: 
         assert seat.state.view == "conversations" and view.wish.statuses == {"harvested"} and len(view.table.rows) == 6
 
 
+def test_a_project_that_is_chosen_comes_first_and_one_that_is_gone_cannot_be_chosen(desk: Desk, at_home: Path) -> None:
+    workspace = workspace_at(at_home)
+    for name in ("api", "shop"):
+        (at_home / name).mkdir()
+    read = {"status": "harvested", "at": "2026-05-02T12:00:00+00:00", "title": "Talk"}
+    write_ledger(workspace, [{**read, "path": f"/t/{name}", "name": name, "project_root": str(at_home / name)}
+                             for name in ("api", "shop", "gone")])  # fmt: skip
+    write(workspace, "facts.md", "- Old [from: shop, 2026-05-01]\n- New [from: api, 2026-05-02]\n")
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        view: Any = seat.panel.workbench.views["knowledge"]
+        assert sorted(view.side.projects) == ["No project", "api", "shop"]
+        assert [row.text for row in view.list.rows] == ["api", "New", "shop", "Old"]
+        view.side.choose(str(at_home / "shop"))
+        seat.settle()
+        assert [row.text for row in view.list.rows] == ["shop", "Old", "api", "New"]
+
+
+def test_esc_closes_the_list_of_projects_and_nothing_else(desk: Desk, at_home: Path) -> None:
+    """It stayed open, and the next click only closed it."""
+    with seated(desk, harvested_at(at_home), choices={"view": "knowledge"}) as seat:
+        view: Any = seat.panel.workbench.views["knowledge"]
+        view.pick(view.list.rows[1])
+        seat.settle()
+        project = view.side.project
+        desk.click(project)
+        assert desk.until(lambda: not desk.dpg.is_item_visible(project))
+        desk.press("Escape")
+        assert desk.until(lambda: desk.dpg.is_item_visible(project))
+        assert seat.state.selected.kind == "bullet"
+        desk.press("Escape")
+        assert desk.until(lambda: not seat.state.selected.kind)
+        desk.click(view.side.digest.toggle.item)
+        seat.until(lambda: "digest_enabled = false" in (at_home / "config.toml").read_text("utf-8"))
+
+
+def test_while_the_settings_cannot_be_read_no_bytes_are_promised(desk: Desk, at_home: Path) -> None:
+    workspace = harvested_at(at_home)
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        side: Any = seat.panel.workbench.sides["knowledge"]
+        (at_home / "config.toml").write_text("[[broken", encoding="utf-8")
+        seat.panel.shell.refresh()
+        seat.settle()
+        assert "cannot be read" in desk.dpg.get_value(side._why) and not side.digest.toggle.on
+        assert desk.dpg.get_value(side._bytes) == "0"
+
+
 def test_a_narrow_panel_says_what_a_conversation_starts_with_and_how_the_ledger_stands(
     desk: Desk, at_home: Path
 ) -> None:
@@ -144,8 +199,6 @@ def test_a_narrow_panel_says_what_a_conversation_starts_with_and_how_the_ledger_
 
 
 def test_a_host_hears_of_a_harvest_and_shows_the_notes_of_a_file(desk: Desk, at_home: Path) -> None:
-    from tests.panel_desk import workspace_at
-
     heard: list[Any] = []
     workspace = workspace_at(at_home)
     add(workspace, "files", "`add` keeps every book in one dict.", file=str(workspace.paths.home / "project/shelf.py"))

@@ -92,7 +92,7 @@ def test_the_tree_has_the_folders_of_files_with_notes_and_no_other(home: Workspa
 
 def test_a_line_of_any_kind_can_be_drawn() -> None:
     assert drawable("\tx") == "    x" and drawable("a\x1b[0mb") == "a\ufffd[0mb" and drawable("日本") == "日本"
-    assert len(drawable("x" * 5000)) == LONGEST + 1
+    assert len(drawable("x" * 5000)) == LONGEST + 1 and drawable("# קפה") == "# [Hebrew: open it in your editor]"
 
 
 def test_a_note_stands_at_the_height_of_its_line_and_leads_there(stand: Stand) -> None:
@@ -110,6 +110,11 @@ def test_a_note_stands_at_the_height_of_its_line_and_leads_there(stand: Stand) -
     stand.settle()
     at = view.list.position(stand.row("see line 300 for the odd number").key)
     assert view.list.heights.tops[at] == view.source.top_of(300)
+    before = view.source.scroll.at
+    stand.click(stand.slot("see line 300 for the odd number"))
+    assert view.source.scroll.at == before, "what is in sight does not move"
+    boxes = [one["pmax"][1] - one["pmin"][1] for one in stand.desk.drawn(view.list.canvas.drawn) if "pmin" in one]
+    assert max(boxes) < 90, "the colour behind the note ends with it, not with the file"
     view.source.scroll_by(-0.5)
     stand.settle()
     assert dpg.get_y_scroll(view.list.holder) == dpg.get_y_scroll(view.source.item), "both move as one"
@@ -119,6 +124,7 @@ def test_in_a_narrow_window_a_note_stands_below_its_line(desk: Desk, stand: Stan
     """Beside eighty letters of text there is no room for it, and below 1,080 it would hide what it is about."""
     assert not any(row.note for row in stand.view.source.rows)
     stand.close()
+    bullets.add(home, "files", "`LIMIT` is גבול", file=str(home.paths.home.parent / "project" / "kettle.py"))
     narrow = Stand(desk, home, FilesView, width=800)
     try:
         source = narrow.view.source
@@ -127,6 +133,7 @@ def test_in_a_narrow_window_a_note_stands_below_its_line(desk: Desk, stand: Stan
         source._clicked(50.0, (at + 0.5) * narrow.look.px(PITCH), 0.0)
         narrow.settle()
         assert narrow.shell.state.selected.kind == "bullet" and source.lit == (4, 4)
+        assert any("[Hebrew: open it in your editor]" in row.note for row in source.rows)
         narrow.press("Delete")
         assert not any(row.note.startswith("boil() doubles") for row in source.rows)
     finally:

@@ -94,7 +94,10 @@ def test_a_bullet_tells_where_it_came_from(home: Home) -> None:
     file, line, raw = fact(home)
     page = load(home.core, Selection("bullet", file, line, raw))
     assert page.body == "water boils" and "from" in page.can and page.facts[1] == f"facts.md:{line}"
-    assert [row.text for row in page.parts[0].rows] == ["Harvested"]
+    assert [(part.name, [row.text for row in part.rows]) for part in page.parts] == [
+        ("Evidence", []), ("History", ["Harvested"]),
+    ]  # fmt: skip
+    assert "No quote was kept" in page.parts[0].empty, "nobody looks for what is not there"
     gone = load(home.core, Selection("bullet", file, line, "- never was"))
     assert "from" not in gone.can and gone.warning and gone.parts[0].rows == ()
     assert isinstance(attempt(bullet_view, home.core, "../../etc/passwd", "- x"), KnowledgeError)

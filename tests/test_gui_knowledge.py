@@ -327,11 +327,13 @@ def test_ctrl_z_takes_back_what_this_window_did_and_never_another_process(stand:
     text = read(home, "facts.md")
     assert "boils at 100 [from" in text and text.count("theirs") == 2 and "theirs, too" in read(home, "decisions.md")
     assert stand.toast()[0] == "Took back: 'The kettle boils at 100 deg' in facts.md"
+    assert stand.view.list.current.text == "The kettle boils at 100", "the keys still go to the bullet"
     stand.press("ctrl+z")
     assert read(home, "facts.md") == text and "Nothing was done" in stand.toast()[0]
     stand.press("ctrl+y")
     assert "boils at 100 deg [from" in read(home, "facts.md") and read(home, "facts.md").count("theirs") == 2
     assert stand.toast()[0] == "Done again: 'The kettle boils at 100 deg' in facts.md"
+    assert stand.view.list.current.text == "The kettle boils at 100 deg"
     stand.press("ctrl+z")
     stand.press("ctrl+shift+z")
     assert "boils at 100 deg [from" in read(home, "facts.md")

@@ -93,6 +93,7 @@ def test_a_row_says_that_its_script_cannot_be_shown(desk: Desk) -> None:
     from gui.toolkit.flow import FlowList
     from gui.toolkit.flow_rows import FlowRow
     from gui.toolkit.layout import box
+    from gui.toolkit.rows import Line, Rows
 
     flow = FlowList(desk.look)
     flow.build(box(desk.look, desk.page, width=500, height=300))
@@ -101,3 +102,7 @@ def test_a_row_says_that_its_script_cannot_be_shown(desk: Desk) -> None:
     said = [one.get("text", "") for one in desk.drawn(flow.canvas.drawn)]
     assert "[Arabic: open it in your editor]" in said and "日本語 only" in said
     assert any("[Hebrew: open it in your editor]" in words for words in said)
+    lines = Rows(desk.look, desk.page, print)
+    lines.set([Line("שלום")])
+    desk.frames(5)
+    assert any("[Hebrew" in one.get("text", "") for one in desk.drawn(lines.drawing.item)), "nor in the left column"

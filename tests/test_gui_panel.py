@@ -15,6 +15,9 @@ import pytest
 import gui.gather
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.bullets import add
+from core.commands.forget import forget
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.settings import config_set
 from core.commands.status import status
 from core.commands.workspace import open_workspace
@@ -258,8 +261,9 @@ def test_conversations_stand_by_project_what_waits_first_and_say_when_their_tool
     old = time.time() - 27.5 * 86_400
     os.utime(session, (old, old))
     read = {"path": "/home/someone/chats/read", "status": "harvested", "at": "2026-05-02T12:00:00+00:00"}
-    titles = (("harbor", "One"), ("shelf", "Two"), ("harbor", "Three"))
-    rows = [{**read, "project_root": f"/srv/{name}", "items": {"facts": 2}, "title": title} for name, title in titles]
+    titles = (("harbor", "One", "03"), ("shelf", "Two", "01"), ("harbor", "Three", "04"), ("harbor", "Four", "02"))
+    rows = [{**read, "project_root": f"/srv/{name}", "items": {"facts": 2}, "title": title, "date": f"2026-04-{day}"}
+            for name, title, day in titles]  # fmt: skip
     write_ledger(workspace, rows)
     with seated(desk, workspace) as seat:
         view: Any = seat.panel.workbench.views["conversations"]
@@ -275,7 +279,8 @@ def test_conversations_stand_by_project_what_waits_first_and_say_when_their_tool
         at = names.index("shelf  ·  2 conversations")
         assert names[at + 1 : at + 3] == ["Sort the shelf by tag, please", "Two"], "what waits is first"
         assert gave[at : at + 2] == ["2 bullets", "not harvested yet"] and shown("ends")[at + 1] == "gone in 2 days"
-        assert names[names.index("harbor  ·  2 conversations") + 1 :][:2] == ["Three", "One"], "the newest first"
+        read = names[names.index("harbor  ·  3 conversations") + 1 :]
+        assert read[:3] == ["Three", "One", "Four"], "the newest day first, whenever it was read"
         for _ in names:
             desk.press("Down")
             assert view.table.selected is None or view.table.selected >= 0, "a head is no conversation"
@@ -289,6 +294,46 @@ def test_conversations_stand_by_project_what_waits_first_and_say_when_their_tool
         seat.until(lambda: seat.panel.run.now.phase == "planned")
         planned = seat.panel.run.now.plan.plan.steps
         assert [step.artifact.path for step in planned] == [str(session)], "it alone"
+
+
+def test_the_dry_run_says_nothing_of_what_a_forgotten_conversation_was_about(desk: Desk, at_home: Path) -> None:
+    workspace = workspace_at(at_home)
+    harvest(workspace, HarvestRequest(apply=True))
+    entry = next(iter(json.loads(workspace.paths.ledger.read_text("utf-8"))["entries"].values()))
+    with seated(desk, workspace) as seat:
+        seat.panel.shell.run("harvest")
+        seat.until(lambda: seat.panel.run.now.phase == "planned")
+        assert entry["path"] in seat.panel.run.now.names
+        desk.press("Escape")
+        forget(workspace, Path(entry["path"]).name, yes=True)
+        seat.settle()
+        seat.panel.shell.run("harvest")
+        seat.until(lambda: seat.panel.run.now.phase == "planned")
+        assert entry["path"] not in seat.panel.run.now.names
+
+
+def test_what_a_tool_has_written_is_noticed_while_somebody_is_there(
+    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its folder is not watched: the button said for hours that nothing waits. Nor does an idle window read."""
+    import gui.panel
+
+    workspace = workspace_at(at_home, demo=False, config=CONFIG + 'sources = ["claude_code"]\n')
+    write_ledger(workspace, [{"path": "/t/a", "status": "harvested", "at": "2026-05-02T12:00:00+00:00"}])
+    with seated(desk, workspace) as seat:
+        sessions = at_home / ".claude" / "projects" / "p"
+        sessions.mkdir(parents=True)
+        line = {"type": "user", "cwd": "/srv/a", "sessionId": "s", "timestamp": "2026-05-04T10:00:00Z", "uuid": "a",
+                "parentUuid": None, "message": {"role": "user", "content": "Sort the shelf, please"}}  # fmt: skip
+        (sessions / "s.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+        os.utime(sessions / "s.jsonl", (1_778_000_000, 1_778_000_000))
+        desk.move(300, 300)
+        monkeypatch.setattr(gui.panel, "AGES_SECONDS", 59)
+        seat.until(lambda: seat.panel.status.harvest.label.endswith("Harvest 1…"))
+        ended = seat.panel.reader._ended
+        monkeypatch.setattr(gui.panel, "AGES_SECONDS", 58)
+        seat.settle()
+        assert seat.panel.reader._ended == ended
 
 
 def test_what_others_change_appears_by_itself(desk: Desk, at_home: Path) -> None:

@@ -174,6 +174,10 @@ def test_a_call_unfolds_where_it_is_clicked_and_escape_leads_back(seat: Seat) ->
     desk.press("Escape")
     seat.settle()
     assert not reader.is_open and desk.dpg.is_item_shown(seat.panel._middle)
+    open_made(seat)
+    desk.press("f")
+    desk.press("Escape")
+    assert open_made(seat)._unfold.label.endswith(" Unfold"), "another conversation begins folded"
 
 
 def test_finding_unfolds_what_hides_the_words_and_n_goes_to_the_items(seat: Seat) -> None:
@@ -182,6 +186,7 @@ def test_finding_unfolds_what_hides_the_words_and_n_goes_to_the_items(seat: Seat
     desk.type_text("1 failed")
     seat.settle()
     assert len(reader.sheet.places) == 1 and reader.sheet.open_folds, "a call's answer is unfolded for what is in it"
+    assert reader._unfold.label.endswith(" Fold"), "F does now what the button says"
     desk.press("Escape")
     seat.settle()
     assert reader.is_open and reader.sheet.places == ()

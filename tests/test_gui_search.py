@@ -76,6 +76,27 @@ def ask(stand: Stand, words: str) -> None:
     settle(stand)
 
 
+def test_a_search_that_takes_long_says_that_it_goes_on(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first reads what is new: for seconds the page said only what one can search for."""
+    import gui.views.search
+
+    real, begun = gui.views.search.find, threading.Event()
+
+    def slow(*words: Any) -> Any:
+        assert begun.wait(PATIENCE_SECONDS)
+        return real(*words)
+
+    monkeypatch.setattr(gui.views.search, "find", slow)
+    stand.press("slash")
+    stand.type_text("kettle")
+    stand.desk.frames(4)
+    states = stand.view._states
+    assert stand.desk.dpg.is_item_shown(states["looking"].item) and not stand.view.list.rows
+    begun.set()
+    settle(stand)
+    assert stand.view.list.rows and not stand.desk.dpg.is_item_shown(states["looking"].item)
+
+
 def settle(stand: Stand) -> None:
     assert stand.desk.until(lambda: not stand.view.pending and not stand.shell.busy())
     stand.settle()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 
 from core.base import locks
 from core.base.paths import Paths
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.commands.bullets import add
 from core.commands.context import DigestState
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
@@ -45,6 +47,7 @@ from gui.harvest_run import Run as HarvestWatched
 from gui.shell import Action
 from gui.state import Activity, Snapshot, State
 from gui.toolkit.outside import open_outside
+from gui.views import knowledge_rows
 from gui.views.commands import action_entries, file_entries, run_entries, search
 from gui.views.conversations import COLUMNS, Wish, cell, chip_counts, row_of, wanted_rows
 from gui.views.digest_switch import delete_words, switch_words
@@ -63,7 +66,7 @@ from gui.views.harvest_dialog import (
 from gui.views.harvest_watch import best_rows, gained_rows
 from gui.views.knowledge_rows import Knowledge
 from gui.views.settings import set_words, setting_rows
-from gui.views.start import digest_words, file_lines, known_counts, ledger_lines
+from gui.views.start import digest_words, file_lines, known_counts, ledger_lines, named_projects
 from gui.views.state_line import activity_words, harvest_button, links, resting_words
 from gui.watch import folders_of, matters, run_mark
 from tests.cli_call import call
@@ -131,6 +134,30 @@ def test_the_digest_is_told_by_section_and_whether_it_is_injected(home: Workspac
     assert digest_words(broken.snapshot.overview)[:2] == ("circle-alert", "failed")
     status = broken.snapshot.overview.status
     assert not switch_words(status.digest, status.stands.digest)[0], "green while nothing is put into prompts"
+
+
+def test_what_a_project_does_not_get_is_told_of_it_and_not_of_the_folder_of_the_panel(home: Workspace) -> None:
+    harvested(home)
+    none = replace(start_of(home, ""), injected=False, why="not injected in this folder: nothing is of it")
+    words = digest_words(overview(home), none)
+    assert words[1:] == ("edited", "Nothing is put into prompts in this folder: nothing is of it")
+
+
+def test_the_project_around_the_panel_has_its_name(home: Workspace) -> None:
+    """ "No project" over what one project gets would be wrong."""
+    assert named_projects(["/srv/shop", "/src/shop", "/srv/api"], "/srv/api/lib") == {
+        "api": "", "shop": "/srv/shop", "/src/shop": "/src/shop",
+    }  # fmt: skip
+    assert named_projects(["/srv/shop"], str(home.cwd)) == {"No project": "", "shop": "/srv/shop"}
+
+
+def test_a_line_that_comes_moves_no_other(home: Workspace) -> None:
+    """Nobody finds again what he has just read where an edit elsewhere shuffles the lines of a day."""
+    harvested(home)
+    before = [row.key for row in knowledge_rows.gather(home, None).rows["all"]]
+    add(home, "facts", "One more, by hand")
+    after = [row.key for row in knowledge_rows.gather(home, None).rows["all"]]
+    assert [key for key in after if key in before] == before != after
 
 
 def test_files_show_what_they_hold_and_how_they_are(home: Workspace) -> None:
@@ -340,11 +367,15 @@ def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -
     assert there is not None
     failed = replace(there.overview.status, ledger={"harvest-failed": 2}, pending={})
     row = {"status": "harvest-failed", "run": "one", "at": "1970-01-02T00:00:00+00:00"}
-    rows = tuple(LedgerRow(str(number), row) for number in range(2))
+    gone = LedgerRow("gone", {"status": "forgotten", "at": "1970-01-02T00:01:00+00:00"})
+    rows = (gone, *(LedgerRow(str(number), row) for number in range(2)))
     there = replace(there, overview=replace(there.overview, status=failed), ledger=rows_of(rows))
     sign, _, line = resting_words(State(snapshot=there), 86460.0)
     assert (sign, line) == ("triangle-alert", "Last harvest: 1 min ago · 2 failed"), "never green beside a failure"
     assert begin_words(state) == begin_words(State()) == NOTHING_SENT
+    odd = ErrorInfo("odd", f"{os.path.expanduser('~')}/config.toml, line 4: odd", "~/config.toml", "mend it")
+    words = resting_words(State(snapshot=replace(there, problems=(odd, odd))), 0.0)[2]
+    assert words == "~/config.toml, line 4: odd (and 1 more warning)"
     for run, words in (
         (RunState(ELSEWHERE, "harvest", 4711, 12, 41), "'knowledge harvest' is at work (process 4711): 12 of 41"),
         (RunState(INTERRUPTED, owed=3), "The last harvest was cut off: 3 conversations that it read are not in"),
@@ -369,7 +400,8 @@ def test_commands_are_found_by_their_other_names(home: Workspace) -> None:
     assert search(rows, "file system check")[0].key == ("action", "doctor")
     assert search(rows, "config")[0].key == ("action", "view.settings")
     assert search(rows, "setitngs")[0].key == ("action", "view.settings")  # letters that changed places
-    assert search(rows, "undo harvest")[0].key[0] == "run"  # type: ignore[index]
+    [run] = search(rows, "undo harvest")
+    assert run.key[0] == "run" and "(6 conversations, " in run.text and run.meta  # type: ignore[index]
     assert search(rows, "qqqqq") == []
     assert [row.key[0] for row in search(rows, "", 3)] == ["action", "action", "file"]  # type: ignore[index]
 

@@ -12,6 +12,7 @@ import pytest
 from core.base.markdown import without_emphasis
 from core.base.result import ErrorInfo
 from core.commands.panel.overview import FileState
+from core.commands.panel.titles import Called
 from core.harvest.report import HarvestReport
 from core.knowledge.run_state import DELETED, OFF
 from gui.harvest_run import ended_words
@@ -105,6 +106,8 @@ def test_a_dry_run_says_in_one_line_what_happens_and_why() -> None:
     assert [row.meta.split("  ·  ")[0] for row in rows] == [
         "harvest", "saved by you", "not touched", "too large: above 5 MB",
     ]  # fmt: skip
+    row = plan_row("harvest", "conversation of Codex", "/c", "c", 1, Called("Talk", "codex", "", "/srv/shop"))
+    assert row.meta == "harvest  ·  1B  ·  shop  ·  Codex", "the tool once"
 
 
 def test_what_is_not_searched_yet_stands_beside_the_button_that_reads_it() -> None:

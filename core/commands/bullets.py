@@ -360,7 +360,7 @@ def notes_text(notes: Notes | list[NotedFile]) -> str:
     return "\n".join(rows) + "\n"
 
 
-_TITLES = {"tasks_open": "open tasks", "tasks_done": "tasks done", "files": "notes on files"}
+TITLES = {"tasks_open": "open tasks", "tasks_done": "tasks done", "files": "notes on files"}
 
 
 def list_text(listed: Listed) -> str:
@@ -369,7 +369,7 @@ def list_text(listed: Listed) -> str:
     for one, project in listed.rows:
         if one.found.category != before:
             before = one.found.category
-            rows.append(f"{_TITLES.get(before, before)}:")
+            rows.append(f"{TITLES.get(before, before)}:")
         bullet = one.found.bullet
         marks = [one.last_day, "" if listed.project else project]
         marks += [f"in {one.conversations} conversations"] if one.conversations > 1 else []

@@ -272,7 +272,8 @@ def read_held(
     shown = page(cleared, first, number, items)
     after = first + len(shown)
     gone = kept_of(workspace, row) is not None
-    resume, why_not = ("", NO_LONGER) if gone else resume_of(row)
+    known = row._replace(session=row.session or facts.id, folder=row.folder or facts.folder)
+    resume, why_not = ("", NO_LONGER) if gone else resume_of(known)
     return ReadableConversation(
             row.name, facts.title or row.title, tool_of(row._replace(tool=facts.format)), row.source, row.path,
             facts.folder or row.folder, facts.repository, facts.branch, facts.model, row.ended[:10],

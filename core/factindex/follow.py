@@ -127,6 +127,7 @@ def _after_bullets(
 
 def _after_facts(found: FactFiles, history: History, skipped: AbstractSet[str], let_go: bool, done: Followed) -> None:
     taken = found.taken | history.left.keys() | history.merged.keys() | skipped
+    done.records += [{"t": "back", "id": name} for name in sorted((history.told or set()) & found.taken)]
     said = {name for fed in history.fed.values() for _, name, what in fed.rows if what in (NEW, SAME)}
     gone = [name for name in history.made if name in said and name not in taken]
     new = [name for name in gone if name not in (history.told or ())]

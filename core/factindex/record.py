@@ -8,7 +8,7 @@ Appended to, never rewritten; each line has its own checksum, and a damaged one 
 - `undone`   the harvest `sha` of `run` was taken back; `kept` are `[mark, id]` that stay deleted, `known` as below
 - `known`    `{id: [confidence, last_confirmed]}` of facts that a user has written or changed
 - `merged`   `from` became a part of `into`
-- `left`     the `fact` (a row) went, for the bullet that it was made of went; `back`: both are back
+- `left`     the `fact` (a row) went, for the bullet that it was made of went; `back`: both are back, also what was told
 - `reworded` the fact follows its bullet, whose text now has this `mark`
 - `told`     `ids` of facts that are gone from the YAML files, and whose bullets were looked at
 - `archive`  all of a run's plans up to `size` bytes are fed
@@ -147,6 +147,7 @@ def _take(row: Record, history: History, people: set[str], is_undone: bool) -> N
         history.ids.add(str(row["id"]))
     elif kind == "back":
         history.left.pop(str(row["id"]), None)
+        (history.told or set()).discard(str(row["id"]))
     elif kind == "reworded":
         history.made[str(row["id"])] = str(row["mark"])
         parts = split_id(str(row["id"]))

@@ -11,6 +11,7 @@ import dearpygui.dearpygui as dpg
 from gui.toolkit.icons import icon as icon_of
 from gui.toolkit.layout import lowered, space, spread
 from gui.toolkit.theme import Look
+from gui.toolkit.typeset import lettered
 from gui.toolkit.widgets import Button, floating, labelled, text
 
 MARGIN, EDGE = 24, 12  # the least distance of a dialog from the sides of the window, and from its top and bottom
@@ -204,7 +205,7 @@ class Question:
         self.dialog.set_title(title)
         self.dialog.set_kind(kind)
         self.dialog.set_confirm(confirm)
-        dpg.set_value(self.words, words)
+        dpg.set_value(self.words, lettered(words))
         self.dialog.open()
 
     def _confirmed(self) -> None:

@@ -157,7 +157,7 @@ class Listing(Generic[T]):
             return
         self.heights.measure(at - 40, at + 40)
         scroll = self.canvas.scroll
-        top, bottom = self.heights.tops[at], self.heights.tops[at + 1] - self.canvas.tall
+        top, bottom = self.heights.tops[at], self._foot(at) - self.canvas.tall
         wanted = min(scroll, top) if top < scroll else max(scroll, bottom)
         if wanted != scroll:
             self.canvas.go(float(min(wanted, top)))
@@ -239,9 +239,13 @@ class Listing(Generic[T]):
                 y, tall = heights.tops[at], heights.heights[at]
                 if at in (chosen, self.over):
                     fill = "selected" if at == chosen else "hover@45"
-                    pen.box(0, y, self.width, y + tall, fill, self._look.px(4))
+                    pen.box(0, y, self.width, self._foot(at), fill, self._look.px(4))
                 self._draw(pen, at, y, tall)
         self._place_parts()
+
+    def _foot(self, at: int) -> int:
+        """Where a row ends."""
+        return self.heights.tops[at] + self.heights.heights[at]
 
     def _sized(self, before: tuple[int, int]) -> None:
         """Another size: the first row in sight stays there, and so does the chosen one, if it was in sight."""
@@ -400,7 +404,8 @@ class FlowList(Listing[FlowRow]):
 
     def _foot(self, at: int) -> int:
         """Where a row ends; what comes below it may stand at a height of its own, further down."""
-        return self.heights.tops[at] + (self._exactly(at) or self.heights.heights[at])
+        own = self._exactly(at) if self.rows[at].key != self._covered else None
+        return self.heights.tops[at] + own if own else super()._foot(at)
 
     def _barred(self) -> int | None:
         """The row that the small buttons stand at: the one under the mouse, else the chosen one."""

@@ -81,7 +81,8 @@ def draw_row(
     # The small line, below the text or beside it; cut where the row ends, or where its buttons begin.
     beside = aside_of(look, width, aside)
     left = width - beside if beside else left
-    room, words = width - left - px(RIGHT) - crowded, lettered(row.meta)
+    above = beside and len(lines) > 1  # the buttons stand on the last line
+    room, words = width - left - px(RIGHT) - (0 if above else crowded), lettered(row.meta)
     while not beside and wide(words) > room and SEPARATOR in words:
         words = words.rpartition(SEPARATOR)[0]  # whole parts go first, the last one before the others
     if wide(words) <= room or room >= px(LEAST):

@@ -128,6 +128,8 @@ class Keyboard:
                 self._later.append((name, modifiers, True, self._look.words))
             return True
         mine = self._active()
+        if name == "Esc" and self._look.close_list():
+            return True
         if mine is False:
             return False
         typing = typing and not self._look.leaving

@@ -17,6 +17,7 @@ from gui.toolkit.layout import lowered, spread
 from gui.toolkit.letters import LETTERS, cut, wrapped
 from gui.toolkit.styles import FRAME
 from gui.toolkit.theme import Look
+from gui.toolkit.typeset import lettered
 from gui.toolkit.widgets import CONTROL_HEIGHT, Button, text
 
 TOAST_SECONDS = 6.0
@@ -216,7 +217,7 @@ class Toast:
         """Show `words` for some seconds."""
         dpg.set_value(self._icon, icon_of(how.get("icon", "circle-check")))
         self._look.tint(self._icon, how.get("color", "harvested"))
-        dpg.set_value(self._words, self._cut(words))
+        dpg.set_value(self._words, self._cut(lettered(words)))
         self._action = how.get("on_action")
         self._button.set_label(how.get("action", ""))
         self._button.show(bool(how.get("action") and self._action))

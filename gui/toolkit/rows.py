@@ -11,6 +11,7 @@ from gui.toolkit.drawing import Drawing
 from gui.toolkit.icons import icon as icon_of
 from gui.toolkit.letters import LETTERS, cut
 from gui.toolkit.theme import Look
+from gui.toolkit.typeset import lettered
 
 PITCH, GAP, ICON = 24, 24, 24  # unscaled pixels: a line, what is between two columns, the room of an icon
 
@@ -91,13 +92,13 @@ class Rows:
                 inside += px(ICON)
             long = drawing.below.words(x + wide, y + px(5), line.aside, "small", line.aside_tone, right=True)
             room = x + wide - inside - (long + px(8) if line.aside else 0)
-            drawing.below.words(inside, y + px(5), line.words, "small", line.tone, room=max(room, 1))
+            drawing.below.words(inside, y + px(5), lettered(line.words), "small", line.tone, room=max(room, 1))
             cuts.append(room)
         over = self._over
         if over is not None and over < len(self.lines):
             line, wide_of = self.lines[over], LETTERS.wide(self._look.font_id("small"))
             if line.tip and wide_of is not None:
-                drawing.bubble(cut(line.tip, drawing.width - px(24), wide_of))
+                drawing.bubble(cut(lettered(line.tip), drawing.width - px(24), wide_of))
 
     def _at_mouse(self) -> int | None:
         place = self.drawing.mouse()

@@ -12,7 +12,7 @@ from gui.toolkit.drawing import Pen, draw_line
 from gui.toolkit.icons import icon
 from gui.toolkit.letters import LETTERS, broken, cells, wrapped
 from gui.toolkit.theme import Look
-from gui.toolkit.typeset import Run, Style, colours_of
+from gui.toolkit.typeset import Run, Style, colours_of, lettered
 
 PITCH, LETTER, LEFT, GAP = 19, 7.0, 4, 14
 LONGEST = 2000  # letters of one line that are drawn
@@ -211,7 +211,7 @@ class SourceLines:
 
 def drawable(line: str) -> str:
     """One line of a file as it can be drawn: tabs as spaces, no control characters, not endlessly long."""
-    line = line[: LONGEST + 1].expandtabs(4)
+    line = lettered(line[: LONGEST + 1].expandtabs(4))
     if not line.isprintable():
         line = "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
     return line if len(line) <= LONGEST else line[:LONGEST] + "…"

@@ -72,6 +72,7 @@ class Look:
         self.fitting = Fitting(self.font_id)
         self.gate = KeyGate()
         self.focus = Focus()
+        self.lists: list[int] = []  # fields that open one: Esc does not close a window of Dear ImGui's own
         self.corner = 0
         self.tips: dict[int, int] = {}
         """Tooltips -> what they are of."""
@@ -164,6 +165,14 @@ class Look:
     def every_tick(self, call: Callable[[], object]) -> None:
         """Call `call()` before each frame; a true answer asks for another frame at once."""
         self._ticks.append(call)
+
+    def close_list(self) -> bool:
+        """Close the list of a field that is open; true when there was one."""
+        seen = dpg.is_item_visible  # while its list is open the field itself counts as not drawn
+        is_open = any(not seen(item) and seen(dpg.get_item_parent(item) or 0) for item in self.lists)
+        if is_open:
+            self.focus.take()
+        return is_open
 
     def window(self, item: int) -> int:
         """Remember a window or child window of the panel: the keyboard is the panel's while one of them has it. Returns

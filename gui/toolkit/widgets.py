@@ -14,6 +14,7 @@ from gui.toolkit.icons import icon as icon_of
 from gui.toolkit.letters import FIELD, LETTERS, LINES, tip_words
 from gui.toolkit.styles import FRAME
 from gui.toolkit.theme import Look
+from gui.toolkit.typeset import lettered
 
 TOOLTIP_SECONDS = 0.35
 CONTROL_HEIGHT = 28  # text 16 and the padding of a frame
@@ -38,7 +39,7 @@ def hint(look: Look, item: int, text: str, shortcut: str = "") -> int:
 
 def say_hint(words: int, text: str) -> None:
     """Other words in a tooltip (`hint`), in short lines."""
-    dpg.set_value(words, tip_words(text))
+    dpg.set_value(words, tip_words(lettered(text)))
 
 
 class Button:
@@ -230,6 +231,14 @@ def text_field(
     look.size(item, width=width)
     look.inputs.append(item)
     return item
+
+
+def choices(look: Look, parent: int, names: Sequence[str], on_choice: Callable[[str], object], width: float) -> int:
+    """A field that opens a list of names, the first of them chosen; Esc closes the list. Returns its item."""
+    chosen = lambda _sender, name: look.jobs.post(on_choice, name)  # noqa: E731
+    item = int(dpg.add_combo(list(names), default_value=next(iter(names), ""), parent=parent, callback=chosen))
+    look.lists.append(item)
+    return look.size(item, width=width)
 
 
 def floating(look: Look, style: str, width: float, *, modal: bool = False, popup: bool = False) -> tuple[int, int]:

@@ -20,7 +20,7 @@ from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, lowered, spread
 from gui.toolkit.rows import Line
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, text
+from gui.toolkit.widgets import Button, choices, text
 from gui.views.digest_switch import DigestSwitch
 from gui.views.looks import CATEGORIES, STATUSES
 from gui.views.start import COUNTED, StartColumn, file_lines, known_counts, ledger_lines
@@ -81,8 +81,7 @@ class Brief:
         inside = box(look, self.card, "card", height=CARD)
         row = int(dpg.add_group(horizontal=True, parent=inside))
         text(look, lowered(look, row, 6), "Your next conversation in", "strong")
-        self.project = int(dpg.add_combo([], parent=row, callback=self._side.chosen))
-        look.size(self.project, width=140)
+        self.project = choices(look, row, [], self._side.chosen, 140)
         left, right = spread(look, inside)
         self.digest.build(left)
         self._words = text(look, right, "", "small", "muted")
@@ -114,8 +113,8 @@ class Brief:
         """Show how it stands, while they are shown."""
         if not self.shown:
             return
-        self.digest.refresh(state)
         start, names = self._side.start, self._side.projects
+        self.digest.refresh(state, start)
         lines = foot_lines(state)
         seen = (start, names, lines, self._look.place()[2], self._look.scale)
         if seen == self._seen:

@@ -8,11 +8,13 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
+from core.base.figures import count
 from core.commands.history.runs import Run
 from core.commands.panel.overview import FileState
 from core.commands.table import command as named_command
 from gui.shell import Action
 from gui.toolkit.flow_rows import FlowRow
+from gui.toolkit.letters import shortened
 
 # name of a command -> the action of the panel that does the same
 IN_WINDOW = {
@@ -62,9 +64,9 @@ def run_entries(runs: Sequence[Run], most: int = 5) -> list[Entry]:
     """The newest runs that can still be taken back."""
     rows = []
     for run in [one for one in runs if not one.undone][:most]:
-        what = f"{run.harvested} conversations, {run.added} lines" if run.kind == "harvest" else "one edit"
-        title = f"Undo the {run.kind} of {run.when[:16].replace('T', ' ')} ({what})"
-        row = FlowRow(("run", run.run), title, "", "undo-2", "edited")
+        what = f" ({count(run.harvested, 'conversation')}, {count(run.added, 'line')})" if run.kind == "harvest" else ""
+        title = f"Undo the {run.kind} of {run.when[:16].replace('T', ' ')}{what}"
+        row = FlowRow(("run", run.run), title, shortened(run.text), "undo-2", "edited")
         rows.append(Entry("run", row, f"{title} {run.run}".lower()))
     return rows
 

@@ -138,10 +138,12 @@ class Group:
 
 
 def grouped(rows: LedgerRows, order: Iterable[int]) -> tuple[list[int], list[Group]]:
-    """The order by project: the one with the newest conversation first, in each what waits, then the newest first. A
-    head is the number -1 for the first group, -2 for the second; where nobody knows a project there is none."""
+    """The order by project: the one with the newest conversation first, in each what waits, what has no day, then the
+    newest day. A head is the number -1 for the first group, -2 for the second; where nobody knows a project is none."""
     by_project: dict[str, list[int]] = {}
     names = {folder: PurePath(folder).name for folder in {*rows.projects}}
+    # A tilde is behind every date: one text as the key sorts 100,000 in 60 ms, a tuple in 260.
+    order = sorted(order, key=lambda at: "~~" if rows.statuses[at] == WAITING else rows.days[at] or "~", reverse=True)
     for at in order:
         by_project.setdefault(names[rows.projects[at]], []).append(at)
     if not any(by_project):

@@ -36,6 +36,7 @@ from gui.toolkit.messages import EmptyState
 from gui.toolkit.source_lines import SourceLines, Spans, colored, drawable
 from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
+from gui.toolkit.typeset import lettered
 from gui.toolkit.widgets import Button, CopyText, say, text
 from gui.views.knowledge_rows import act_of, change, meta_of
 from gui.views.list_view import FilteredView
@@ -279,7 +280,7 @@ class FilesView(FilteredView):
         spans = loaded.spans if loaded is not None and loaded.problem is None and not apart else ()
         rows = [row for row in self.list.rows if cast(int, row.key) < len(spans)]
         lines = ((spans[cast(int, row.key)] or (0, 0))[1] for row in rows)
-        self.source.weave([(line, cast(int, row.key), f"{row.text}  ·  {row.meta}")
+        self.source.weave([(line, cast(int, row.key), lettered(f"{row.text}  ·  {row.meta}"))
                            for line, row in zip(lines, rows, strict=True)])  # fmt: skip
 
     def _note_clicked(self, key: int) -> None:

@@ -29,7 +29,7 @@ from gui.toolkit.dialogs import Dialog
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, told
 from gui.toolkit.layout import box
-from gui.toolkit.messages import begun
+from gui.toolkit.messages import begun, error_words
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, text
 from gui.views.harvest_watch import RunPart, stay_words, took_words
@@ -74,7 +74,7 @@ def plan_rows(report: HarvestReport, names: Mapping[str, Called] = MappingProxyT
 def plan_row(action: str, why: str, path: str, name: str, large: int, called: Called = UNCALLED) -> FlowRow:
     """One conversation of the dry run: what happens to it and why, its size, project, day and tool."""
     sign, color, words = ACTIONS.get(action, ACTIONS["keep"])
-    why = WHY.get(action, "") if why in ("", action, words, *OBVIOUS) else why
+    why = WHY.get(action, "") if why in ("", action, words, *OBVIOUS, f"conversation of {called.tool_title}") else why
     words = why if why and action in STAY else f"{words}: {why}" if why else words  # of what stays the reason is enough
     meta = joined(words, size(large), called.project_name, day_words(called.day), called.tool_title)
     return FlowRow((action, path), called.title or plain_name(name), meta, sign, color)
@@ -340,8 +340,7 @@ class HarvestDialog:
         some = run.watch is not None and run.watch.through
         ended = "The harvest ended early" if some else "It did not begin"
         self.dialog.set_title(ended if failed else plan_title(run.sources))
-        looking = "Looking at the conversations. Nothing is written."
-        words = capital(str(run.error)) if run.error is not None else looking
+        words = error_words(run.error) if run.error is not None else "Looking at the conversations. Nothing is written."
         dpg.set_value(self._wait, words)
         self._look.tint(self._wait, "failed" if failed else "muted")
         self.dialog.set_confirm("Try again")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import partial
-from pathlib import PurePath
 from typing import cast
 
 import dearpygui.dearpygui as dpg
@@ -92,6 +91,7 @@ class KnowledgeView(ListView[Knowledge]):
         self._menu = Menu(look, most=len(SERVED))
         self.side = StartColumn(look, shell)
         self._wanted: object = None
+        self._own = ""
 
     def build(self, parent: int) -> None:
         super().build(parent)
@@ -103,7 +103,8 @@ class KnowledgeView(ListView[Knowledge]):
         self.looks.build(parent, view)
         chips = ChipRow(self._look, parent, view)
         self.tabs = {
-            name: chips.add(looks.name, looks.color, partial(self._tab, name)) for name, looks in NAMES.items()
+            name: chips.add(looks.name, looks.color, lambda _on, name=name: self.show(name))  # type: ignore[misc]
+            for name, looks in NAMES.items()
         }
         self.plus = chips.add(
             "+", "muted", lambda _on: self._shell.in_order(self.begin_add)(), "Write a bullet by hand"
@@ -114,6 +115,9 @@ class KnowledgeView(ListView[Knowledge]):
         """Show what was read, and what was asked for elsewhere; look for what waits while somebody looks."""
         super().refresh(state)
         wanted = state.of("wanted")
+        if self.side.own != self._own:
+            self._own = self.side.own
+            self.arrange(keep=False)
         if isinstance(wanted, Selection) and wanted is not self._wanted:
             self._wanted = wanted
             self._go(wanted)
@@ -155,7 +159,7 @@ class KnowledgeView(ListView[Knowledge]):
         """All bullets by project, the chosen one first; or those of the category."""
         rows = self.data.rows.get(self.category, ())
         if self.category == ALL:
-            return own_first(rows, PurePath(self._shell.choice("project")).name)
+            return own_first(rows, self._own)
         return rows
 
     def teach(self) -> str:
@@ -178,9 +182,6 @@ class KnowledgeView(ListView[Knowledge]):
             chip.set_on(name == self.category)
         self.take(self.data)
         self.arrange(keep=False)
-
-    def _tab(self, name: str, _on: bool) -> None:
-        self.show(name)
 
     def press(self, key: str, typing: bool) -> bool:
         """What wants a look has its keys first, while it is open."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from rapidfuzz import fuzz
@@ -112,18 +113,18 @@ def gather(workspace: Workspace, before: Knowledge | None) -> Knowledge:
 def by_project(rows: Mapping[str, Sequence[FlowRow]], behind: Mapping[BulletKey, Said]) -> tuple[FlowRow, ...]:
     """The rows of all categories in groups, the newest first in each, and the group with the newest first; above each
     its name, how many it has, and how many tasks of it are done."""
-    groups: dict[str, list[tuple[str, int, FlowRow]]] = {}
+    groups: dict[str, list[tuple[str, FlowRow]]] = {}
     done: dict[str, int] = {}
     for category in EMPTY:
-        for at, row in enumerate(rows.get(category, ())):
+        for row in rows.get(category, ()):
             came = behind[row.key].found.bullet.provenance  # type: ignore[index]
             project = project_of(came.source) if came is not None else ""
             if category == "tasks_done":
                 done[project] = done.get(project, 0) + 1
             else:
-                groups.setdefault(project, []).append((came.date if came is not None else "", -at, row))
-    for members in groups.values():
-        members.sort(key=lambda one: one[:2], reverse=True)
+                groups.setdefault(project, []).append((came.date if came is not None else "", row))
+    for members in groups.values():  # of one day as above: a line that comes, or goes, moves no other
+        members.sort(key=itemgetter(0), reverse=True)
     order = sorted(groups, key=lambda name: (bool(name), groups[name][0][0]), reverse=True)
     shown: list[FlowRow] = []
     for project in order:
@@ -132,7 +133,7 @@ def by_project(rows: Mapping[str, Sequence[FlowRow]], behind: Mapping[BulletKey,
         number = count(len(members), "bullet")
         shown.append(FlowRow(("group", project, 0), project or NO_PROJECT, joined(number, ticked),
                              "folder", "hint", head=True))  # fmt: skip
-        shown += [row for _, _, row in members]
+        shown += [row for _, row in members]
     return tuple(shown)
 
 

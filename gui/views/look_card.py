@@ -26,6 +26,7 @@ from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, gap, lowered, spread
 from gui.toolkit.letters import shortened
 from gui.toolkit.theme import Look
+from gui.toolkit.typeset import lettered
 from gui.toolkit.widgets import Button, text
 from gui.views.list_view import the_same
 from gui.views.looks import capital, joined, short_name
@@ -88,8 +89,8 @@ class LookCard:
         self.waiting: list[Waiting] = []
         self.at = 0
         self.is_open = False
-        self._marks: list[str] = []  # what was answered since it was opened
-        self._gone: set[str] = set()
+        self._marks: dict[str, str] = {}  # what was answered since it was opened, by its key
+        self._answers = 0
         self._pending = self._narrow = False
         self._of: tuple[object, ...] = ()
 
@@ -144,12 +145,13 @@ class LookCard:
         if self._pending or of[-1] is None or the_same(of, self._of):
             return
         self._pending, self._of = True, of
-        workspace = self._shell.workspace
+        workspace, answers = self._shell.workspace, self._answers
 
         def ended(take: Callable[[], object]) -> None:
             self._pending = False
             if self._shell.workspace.paths == workspace.paths:
-                take()
+                if answers == self._answers:  # else it was found before something was answered
+                    take()
             else:
                 self._of, self.waiting = (), []
                 self._show()
@@ -166,9 +168,9 @@ class LookCard:
     def _take(self, rows: Sequence[Waiting]) -> None:
         """Others wait; what is looked at stays, where it is still there."""
         key = self.waiting[self.at].key if self.at < len(self.waiting) else ""
-        late = {row.key for row in rows} & self._gone
-        self.waiting = [row for row in ordered(rows) if row.key not in late]
-        self._gone = late
+        self.waiting = ordered(rows)
+        for row in self.waiting:  # an answer that was taken back
+            self._marks.pop(row.key, None)
         self.at = next((at for at, row in enumerate(self.waiting) if row.key == key), min(self.at, len(self.waiting)))
         if self.at >= len(self.waiting):
             self.at = 0
@@ -186,7 +188,8 @@ class LookCard:
         if not self.waiting:
             return
         if not self.is_open:
-            self._marks = []
+            self._marks, self.at = {}, 0
+            self._shell.select()  # evidence would lie over the second text and the answers
         self.is_open = True
         self.at = next((at for at, row in enumerate(self.waiting) if row.kind == kind), 0) if kind else self.at
         self._show()
@@ -210,18 +213,16 @@ class LookCard:
             self._shell.ask(title, words, capital(which), partial(self._carry_out, rows, which, does),
                             kind="primary" if which == YES else "danger")  # fmt: skip
         else:
-            self._carry_out(rows, which, does if which != LATER else "Asked again in a week")
+            self._carry_out(rows, which, f"Answered: {does}" if which != LATER else "Asked again in a week")
 
     def _carry_out(self, rows: Sequence[Waiting], which: str, does: str) -> None:
         keys = {row.key for row in rows}
 
         def done(_value: Any) -> None:
-            self._marks += [LATE if which == LATER else DONE] * len(rows)
-            self._gone |= keys
-            here = self.waiting[self.at].key if self.at < len(self.waiting) else ""
-            before = sum(row.key in keys for row in self.waiting[: self.at])
+            self._marks |= dict.fromkeys(keys, LATE if which == LATER else DONE)
+            self._answers += 1
+            self.at -= sum(row.key in keys for row in self.waiting[: self.at])
             self.waiting = [row for row in self.waiting if row.key not in keys]
-            self.at = self.at - before if here else 0
             if self.at >= len(self.waiting):
                 self.at = 0
             if not self.waiting:
@@ -267,15 +268,17 @@ class LookCard:
             button.set_kind("words-lit" if row is not None and row.kind == kind else "words")
         self.begin_button.show(not self.is_open)
         self.close_button.show(self.is_open)
-        dpg.set_value(self._place, f"{self.at + 1:,} of {len(self.waiting):,}" if row is not None else "")
+        done = len(self._marks)
+        place = f"{done + self.at + 1:,} of {done + len(self.waiting):,}"
+        dpg.set_value(self._place, place if row is not None else "")
         if row is None:
             return
         does = f". Yes: {row.yes}; no: {row.no}" if self._narrow else ""  # the buttons have no room for it
-        dpg.set_value(self._title, f"{ASKS.get(row.kind, '')}{capital(row.why)}{does}")
-        for (words, meta), (item, small), place in zip(sides(row), self._texts, self._boxes, strict=True):
-            dpg.set_value(item, words)
-            dpg.set_value(small, meta)
-            dpg.set_y_scroll(place, 0)
+        dpg.set_value(self._title, lettered(f"{ASKS.get(row.kind, '')}{capital(row.why)}{does}"))
+        for (words, meta), (item, small), well in zip(sides(row), self._texts, self._boxes, strict=True):
+            dpg.set_value(item, lettered(words))
+            dpg.set_value(small, lettered(meta))
+            dpg.set_y_scroll(well, 0)
         dpg.configure_item(self._boxes[1], show=bool(sides(row)[1][0]))
         self.answers[YES].set_label("Yes" if self._narrow else f"Yes: {row.yes}")
         self.answers[NO].set_label("No" if self._narrow else f"No: {row.no}")
@@ -284,6 +287,7 @@ class LookCard:
 
     def _draw(self, drawing: Drawing) -> None:
         px = self._look.px
-        colors = [*self._marks[-MARKS:], "text", *["handle"] * (len(self.waiting) - 1)][: 2 * MARKS]
+        before = [*self._marks.values(), *["handle"] * self.at][-MARKS:]
+        colors = [*before, "text", *["handle"] * (len(self.waiting) - self.at - 1)][: 2 * MARKS]
         for at, color in enumerate(colors):
             drawing.below.box(at * px(8), 0, at * px(8) + px(6), px(6), color, px(1))

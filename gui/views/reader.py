@@ -208,6 +208,7 @@ class ConversationReader:
     # --- the sheet ---
 
     def _changed(self) -> None:
+        self._unfold.set_label("Fold" if self.sheet.open_folds else "Unfold")
         self.canvas.renew()
         self.map.renew()
 
@@ -371,7 +372,6 @@ class ConversationReader:
         self._folded(at, inside)
 
     def _folded(self, at: int, inside: float) -> None:
-        self._unfold.set_label("Fold" if self.sheet.open_folds else "Unfold")
         self.sheet.arrange()
         while at > 0 and self.sheet.hidden(at):
             at, inside = at - 1, 0.0

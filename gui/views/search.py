@@ -23,7 +23,7 @@ from gui.toolkit.keys import LETTERS
 from gui.toolkit.layout import ChipRow, lowered
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, text, text_field
+from gui.toolkit.widgets import Button, choices, text, text_field
 from gui.views.commands import action_entries, file_entries, run_entries, search
 from gui.views.list_view import ENTER, SIDEWAYS, ListView, Teach, beside, the_same
 from gui.views.looks import ENTRY_KINDS, capital
@@ -68,6 +68,7 @@ COMMANDS = ">"
 
 KEYS = {"Ctrl+C": "copy", "Ctrl+O": "open"}
 TEACH = {
+    "looking": Teach("hourglass", "Searching…", "The first time it takes a while: what is new is read."),
     "begin": Teach(
         "search",
         "Search everything",
@@ -161,9 +162,7 @@ class SearchView(ListView[Findings]):
         self.add_remark(parent)
 
     def _choice(self, name: str, words: list[str]) -> int:
-        chosen = lambda _sender, told: self._look.jobs.post(self._narrow, name, told)  # noqa: E731
-        item = int(dpg.add_combo(words, default_value=words[0], parent=self._row, callback=chosen))
-        return self._look.size(item, width=150)
+        return choices(self._look, self._row, words, partial(self._narrow, name), 150)
 
     def waits(self, _state: State) -> bool:
         """Never: it reads by itself what it shows."""
@@ -279,6 +278,8 @@ class SearchView(ListView[Findings]):
         if self.pending or self.commands or (not again and wanted == self.data.wanted):
             return
         self.pending = True
+        if not self.data.wanted.asks:
+            self.arrange(keep=True)
         workspace, project = self._shell.workspace, self._shell.choice("project")
 
         def done(found: Findings) -> None:
@@ -356,7 +357,7 @@ class SearchView(ListView[Findings]):
         if self.commands:
             return "nothing"
         if not self.data.wanted.asks:
-            return "begin"
+            return "looking" if self.pending and self.words else "begin"
         return "filtered" if self.data.wanted.narrow else "nothing-yet" if self.data.waits else "nothing"
 
     def _name_chips(self) -> None:

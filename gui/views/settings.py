@@ -24,7 +24,7 @@ from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, card, lowered, spread
 from gui.toolkit.letters import END, PATH
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, Toggle, say, text, text_field
+from gui.toolkit.widgets import Button, Toggle, choices, say, text, text_field
 from gui.views.list_view import MOVES, stepped
 from gui.views.looks import short_folder
 
@@ -105,8 +105,7 @@ class Editor:
             self.toggle = Toggle(look, side, "", self._switched)
             self.item = self.toggle.item
         elif row.choices:
-            self.item = int(dpg.add_combo(list(row.choices), parent=side, callback=self._chosen))
-            look.size(self.item, width=FIELD)
+            self.item = choices(look, side, row.choices, partial(change, row.key, row.kind), FIELD)
         else:
             self.item = text_field(look, side, width=FIELD, placeholder="empty")
             left_handler = look.own(int(dpg.add_item_handler_registry()))
@@ -146,9 +145,6 @@ class Editor:
 
     def _switched(self, on: bool) -> None:
         self._change(self.row.key, self.row.kind, "true" if on else "false")
-
-    def _chosen(self, _sender: int, words: str) -> None:
-        self._look.jobs.post(self._change, self.row.key, self.row.kind, words)
 
     def _typed(self) -> None:
         words = str(dpg.get_value(self.item))

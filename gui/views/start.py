@@ -6,14 +6,16 @@ First the lines, as plain data; then the column.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+import os
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import PurePath
 
 import dearpygui.dearpygui as dpg
 
 import core.knowledge.run_state as run_state
 from core.base.figures import count, size
-from core.base.result import ErrorInfo
+from core.base.project import is_below
 from core.commands.context import begin_context
 from core.commands.panel.overview import FileState, Overview
 from core.commands.panel.start import Start, start_of
@@ -22,9 +24,10 @@ from gui.state import Selection, Snapshot, State
 from gui.toolkit.charts import SegmentBar
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import card, space, spread
+from gui.toolkit.letters import shortened
 from gui.toolkit.rows import Line, Rows
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, hint, say, say_hint, text
+from gui.toolkit.widgets import Button, choices, hint, say, say_hint, text
 from gui.views.digest_switch import DigestSwitch
 from gui.views.looks import CATEGORIES, NO_PROJECT, OF_FILE, STATUSES, ago, capital, category_of
 
@@ -33,7 +36,6 @@ SHOWN, SHORT = 8, 1
 WORDS, FEW_WORDS = 220, 80  # letters of context.md that are shown
 LOW, WIDE_BAR = 640, 4
 EDITED = "edited: some lines are your own"
-MORE = ("more", "")
 COUNTED = ("harvested", "deleted-unharvested", "harvest-failed", "too-large")
 """Statuses that are always named; others while there are any."""
 
@@ -111,18 +113,31 @@ DIGEST_LOOKS = {
 """Icon and colour of each way in which the digest can stand."""
 
 
-def digest_words(found: Overview) -> tuple[str, str, str]:
-    """Icon, colour and sentence: whether new conversations get the digest, and why not."""
-    stands, state = found.status.stands.digest, found.status.digest
+def digest_words(found: Overview, start: Start | None = None) -> tuple[str, str, str]:
+    """Icon, colour and sentence: whether new conversations (those of a `start`) get the digest, and why not."""
+    stands, state = found.status.stands.digest, start or found.status.digest
     sign, color = DIGEST_LOOKS[stands.state]
     words = capital(stands.words)
     if stands.state in (run_state.DELETED, run_state.MISSING) and found.would:
         words += f". It would hold {found.would:,} B"
     if stands.state in (run_state.WRITTEN, run_state.DIFFERENT) and not state.injected:
-        return "circle-alert", "edited", f"Nothing is put into prompts: {state.why.removeprefix('not injected: ')}"
+        why = state.why.removeprefix("not injected")
+        return "circle-alert", "edited", f"Nothing is put into prompts{why if why != state.why else f': {why}'}"
     if stands.state == run_state.WRITTEN and found.dropped:
         words += f". {count(found.dropped, 'older bullet')} did not fit; the files keep them"
     return sign, color, words
+
+
+def named_projects(folders: Iterable[str], around: str) -> dict[str, str]:
+    """What can be chosen, by name (or path, where that is taken): the project around the panel's own folder as ""."""
+    known = list(dict.fromkeys(folders))
+    here = max((folder for folder in known if is_below(around, folder)), key=len, default="")
+    named = {PurePath(here).name or NO_PROJECT: ""}
+    for folder in known:
+        if folder != here:
+            name = PurePath(folder).name
+            named[name if name not in named else folder] = folder
+    return named
 
 
 class StartColumn:
@@ -132,7 +147,7 @@ class StartColumn:
         self._look, self._shell = look, shell
         self.start = Start(shell.choice("project"))
         self._seen: tuple[object, ...] = ()
-        self._projects: dict[str, str] = {}
+        self.projects = {NO_PROJECT: ""}
         self._ticket = 0
         self._most = SHOWN
         self.digest = DigestSwitch(look, shell)
@@ -143,8 +158,7 @@ class StartColumn:
         self._card = card(look, parent).item
         text(look, self._card, "Your next conversation in", "strong")
         row = int(dpg.add_group(horizontal=True, parent=self._card))
-        self.project = int(dpg.add_combo([NO_PROJECT], default_value=NO_PROJECT, parent=row, callback=self.chosen))
-        look.size(self.project, width=140)
+        self.project = choices(look, row, [NO_PROJECT], self.chosen, 140)
         text(look, row, "starts with", "strong")
         self._words = text(look, self._card, "", "small", "text", wrap=True)
         self.write = Button(look, self._card, "", self.write_context, icon="pencil", kind="link",
@@ -170,7 +184,7 @@ class StartColumn:
 
     def refresh(self, state: State) -> None:
         """Show the snapshot; read the start again when the store or the project is another one."""
-        self.digest.refresh(state)
+        self.digest.refresh(state, self.start)
         snapshot = state.snapshot
         if snapshot is None:
             if state.first_counts is not None:
@@ -201,28 +215,25 @@ class StartColumn:
         if snapshot is None:
             return
         self._ticket += 1
-        ticket = self._ticket
+        ticket, number = self._ticket, snapshot.ledger.by_project
 
-        def work(_job: object) -> Start:
-            return start_of(workspace, project)
+        def work(_job: object) -> tuple[Start, list[str]]:
+            most = sorted(number, key=lambda folder: number[folder], reverse=True)
+            # No conversation begins in a folder that is not on this computer.
+            return start_of(workspace, project), [folder for folder in most if os.path.isdir(folder)]
 
-        def done(start: Start) -> None:
+        def done(found: tuple[Start, list[str]]) -> None:
             if ticket != self._ticket:
                 return
-            self.start = start
-            self._projects = {NO_PROJECT: ""}
-            number = snapshot.ledger.by_project
-            most = sorted(number, key=lambda folder: number[folder], reverse=True)
-            for folder in filter(None, dict.fromkeys([*most, project])):
-                name = PurePath(folder).name
-                self._projects[name if name not in self._projects else folder] = folder
-            dpg.configure_item(self.project, items=list(self._projects))
+            self.start, there = found
+            if snapshot.overview.status.stands.digest.state == run_state.UNREADABLE:
+                self.start = replace(self.start, injected=False)
+            self.projects = named_projects([*there, *filter(None, [project])], str(workspace.cwd))
+            dpg.configure_item(self.project, items=list(self.projects))
             self._show()
 
-        def failed(error: ErrorInfo) -> None:
-            done(Start(project, problem=str(error)))
-
-        self._shell.submit("What a conversation starts with", work, done, failed=failed)
+        self._shell.submit("What a conversation starts with", work, done,
+                           failed=lambda error: done((Start(project, problem=str(error)), [])))  # fmt: skip
 
     def choose(self, folder: str) -> None:
         """Show what a conversation in another project starts with."""
@@ -231,19 +242,20 @@ class StartColumn:
         self._read()
 
     @property
-    def projects(self) -> list[str]:
-        """What can be chosen."""
-        return list(self._projects) or [NO_PROJECT]
-
-    @property
     def project_name(self) -> str:
         """The project whose start is shown, as it is chosen."""
-        named = {folder: name for name, folder in self._projects.items()}
-        return named.get(self.start.project, NO_PROJECT)
+        named = {folder: name for name, folder in self.projects.items()}
+        return named.get(self.start.project, named[""])
 
-    def chosen(self, _sender: int, name: str) -> None:
-        """A project was chosen by its name; on any thread."""
-        self._look.jobs.post(lambda: self.choose(self._projects.get(name, "")))
+    @property
+    def own(self) -> str:
+        """What the folder of that project is called, "" for none."""
+        name = PurePath(self.start.project).name or self.project_name
+        return name if name != NO_PROJECT else ""
+
+    def chosen(self, name: str) -> None:
+        """A project was chosen by its name."""
+        self.choose(self.projects.get(name, ""))
 
     def _show(self) -> None:
         start, snapshot = self.start, self._shell.state.snapshot
@@ -251,9 +263,7 @@ class StartColumn:
             return
         dpg.set_value(self.project, self.project_name)
         self._shell.change()
-        room = WORDS if self._most == SHOWN else FEW_WORDS
-        words = start.words if len(start.words) <= room else f"{start.words[:room].rstrip()}…"
-        say(self._words, words)
+        say(self._words, shortened(start.words, WORDS if self._most == SHOWN else FEW_WORDS))
         own = f"context.md: {start.words_bytes:,} bytes"
         self.write.set_label(own if start.file else "Write a few words of your own")
         on = start.injected
@@ -273,9 +283,8 @@ class StartColumn:
         self.lines.set(shown)
         together = known and on and start.words_bytes > 0
         say(self._total, f"{start.words_bytes + start.bytes:,} bytes with context.md" if together else "")
-        sign, color, sentence = digest_words(snapshot.overview)
-        quiet = on and color == "harvested"
-        say(self._why, capital(start.problem) or ("" if quiet else f"{icon(sign)}  {sentence}"))
+        sign, color, sentence = digest_words(snapshot.overview, start if start.most else None)
+        say(self._why, capital(start.problem) or ("" if on and color == "harvested" else f"{icon(sign)}  {sentence}"))
         self._look.tint(self._why, "failed" if start.problem else color)
         say_hint(self._why_tip, start.why)
 

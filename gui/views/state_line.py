@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from gui.toolkit.icons import icon
 from gui.toolkit.keys import Shortcut, label_of
 from gui.toolkit.layout import box, lowered, spread
 from gui.toolkit.letters import END
+from gui.toolkit.messages import error_words
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, hint, say_hint, text
 from gui.views.looks import NOT_HARVESTED, ago, autopilot_words, capital, left_words
@@ -122,7 +124,7 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
     if damage := next((one for one in found.problems if one.code == DAMAGED), None):
         return "circle-alert", "failed", capital(damage.message.partition(":")[0])
     if found.problems:
-        first, more = found.problems[0].message, len(found.problems) - 1
+        first, more = error_words(replace(found.problems[0], path="", hint="")).rstrip("."), len(found.problems) - 1
         return "triangle-alert", "edited", f"{first} (and {count(more, 'more warning')})" if more else first
     harvests = [run for run in found.overview.runs if run.kind == "harvest"]
     at, failed = found.ledger.newest

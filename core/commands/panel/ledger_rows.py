@@ -18,11 +18,13 @@ from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.history.ledger import LedgerRow, ledger
 from core.commands.panel.titles import PLAIN_NAME, UNCALLED, Called, called
 from core.commands.workspace import Workspace
-from core.knowledge.ledger import Entry, LargeLedger, read_entry, seen_ledger
+from core.knowledge.ledger import FORGOTTEN, UNDONE, Entry, LargeLedger, read_entry, seen_ledger
 from core.knowledge.projects import own_name as own_name
 
 REMEMBERED = 4000
 """So many conversations that were asked for by name are remembered."""
+TAKEN_BACK = (UNDONE, FORGOTTEN)
+"""Statuses whose time is not that of a harvest."""
 UNREAD = LedgerRow("", {"name": "Reading…"})
 """What stands for an entry whose file is another one by now, until that is read."""
 Walk = Callable[[], Iterable[tuple[int, str, Entry]]]
@@ -33,7 +35,7 @@ class LedgerRows:
     """Conversations, newest first, and columns parallel to them.
 
     `tools`, `projects` (folders) and `days` (ISO dates) are "" where nobody knows; `written` counts the items that a
-    conversation gave. `by_day` and `by_project` count conversations. `newest` is when the newest entry was made
+    conversation gave. `by_day` and `by_project` count conversations. `newest` is when a harvest made the newest entry
     (ISO 8601, "" for none), and how many conversations failed in its run. `mark` is another one where any conversation
     is called otherwise.
     """
@@ -69,8 +71,9 @@ class LedgerRows:
         if not in_order:
             # Of one time the greater key first, as the command has them.
             order = array("I", sorted(range(len(times) - 1, -1, -1), key=times.__getitem__, reverse=True))
-        if order:
-            self.newest = times[order[0]], failed[runs[order[0]]]
+        read = next((number for number in order if columns[0][number] not in TAKEN_BACK), None)
+        if read is not None:
+            self.newest = times[read], failed[runs[read]]
         del times, runs
         for at_column, column in enumerate(columns):
             columns[at_column] = [column[number] for number in order]

@@ -19,7 +19,7 @@ from core.base.paths import Paths
 from core.base.project import GLOBAL
 from core.base.ready import kept_ready
 from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
-from core.commands.bullets import change_all
+from core.commands.bullets import TITLES, change_all
 from core.commands.facts import current_facts
 from core.commands.project import EVERY, find_project, projects_named
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
@@ -327,7 +327,7 @@ def _held(look: Look) -> Iterator[Waiting]:
         [bullet] = parse_bullets(item.ref.raw)
         text = f"{item.path}: {item.text}" if item.path else item.text
         why = HELD.get(item.held, item.held or "is not written as a held item is")
-        why += f", for {item.category}" if item.category else ""
+        why += f", for {TITLES.get(item.category, item.category)}" if item.category else ""
         yield Waiting(
             "held", key, text, why, "let it in", "drop it", tuple(items), bullet, quote=item.quote, file=item.ref.file
         )

@@ -313,8 +313,9 @@ def bullet_page(view: BulletView, kept: Evidence | None = None, used: str = "") 
     proof = evidence_rows(kept) if kept is not None else ()
     steps = kept.steps if kept is not None else ()
     run = tuple(FlowRow(("step", at), visible(step), "", "terminal", can=COPY) for at, step in enumerate(steps))
+    told = bool(proof or (view.conversation and not steps))
     parts = (
-        *((Part("Evidence", proof, counted=False),) if proof else ()),
+        *((Part("Evidence", proof, "No quote was kept; “Read it” shows the conversation.", False),) if told else ()),
         *((Part("Steps", run),) if run else ()),
         *((Part("Confirmations", said),) if said else ()),
         history,

@@ -159,14 +159,11 @@ class Inspector:
         if page.at is not None and not same:
             self.list.select(page.at)
 
-    def _go(self, to: Selection) -> None:
-        self._shell.select(to.kind, to.key, to.line, to.raw)
-
     def _follow(self, row: FlowRow) -> None:
         """A row leads on: an item to its bullet, a harvest to its conversation, a note to its line."""
         wanted = leads_to(self.page.subject if self.page is not None else None, row.key)
         if wanted is not None:
-            self._go(wanted)
+            self._shell.select(wanted.kind, wanted.key, wanted.line, wanted.raw)
 
     def _open_row(self, row: FlowRow) -> None:
         """A double click on what was said, or on a quote, opens the reader there."""
