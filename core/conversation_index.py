@@ -36,7 +36,7 @@ from core.sources.archive import held, stand_ins
 from core.sources.artifact import HOME, SETTLED_NS, Artifact
 from core.sources.scan import origin, scan_conversations, sha_in_trash
 from core.sources.sessions import StoreCache, list_sessions
-from core.sources.tools import FILES, Place, disambiguate, known_as, may_share, project_at
+from core.sources.tools import FILES, Place, disambiguate, forgotten_places, known_as, may_share, project_at
 from core.sources.walk import (
     artifact_at,
     as_it_is,
@@ -192,8 +192,8 @@ class _Look:
         """Without what the user wants forgotten."""
 
         def forgotten() -> list[str]:
-            rows = {key: row for key, row in self._ledger().items() if row.get("status") == "forgotten"}
-            return [*rows, *(known_as(str(row["path"]), str(row.get("source", HOME))) for row in rows.values())]
+            rows = self._ledger()
+            return [*(key for key, row in rows.items() if row.get("status") == "forgotten"), *forgotten_places(rows)]
 
         names = self._of_ledger("forgotten", forgotten) or []
         kept = ((one, known_as(one, row.source), sha_in_trash(row.name)) for one, row in found.items())

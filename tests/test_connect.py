@@ -150,6 +150,26 @@ def test_a_dry_run_shows_the_change_and_makes_none(person: Path) -> None:
     assert snapshot(person) == before and not (person / ".config").exists()
 
 
+def test_of_settings_in_one_line_what_comes_is_shown_and_the_line_stays_one(person: Path) -> None:
+    """The whole file stood there twice, in two lines of thousands of characters."""
+    line = '{"model":"opus","hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"./c"}]}]}}'
+    settings = put(person / ".claude" / "settings.json", f"{line}\n")
+    out = works("connect", "claude", "--dry-run")
+    shown = [row for row in out.partition(str(settings))[2].split("\n") if row.startswith(("  +", "  -"))]
+    assert '  +    "SessionEnd": [' in shown and not [row for row in shown if row.startswith("  -") or "opus" in row]
+    works("connect", "claude", "--yes")
+    assert settings.read_text().startswith('{"model":"opus","hooks":{') and settings.read_text().count("\n") == 1
+    works("connect", "claude", "--remove", "--yes")
+    assert settings.read_text() == f"{line}\n"
+
+
+def test_who_connects_a_tool_with_hints_is_told_so_and_how_they_end(person: Path) -> None:
+    for more in ("--dry-run", "--yes"):
+        note = works("connect", "claude", more).rpartition("note: ")[2]
+        assert "hints are connected too" in note and "'knowledge hints --off EVENT' ends them" in note
+    assert "hints" not in works("connect", "gemini", "--dry-run").rpartition("note: ")[2]
+
+
 @pytest.mark.parametrize("more", [["--dry-run"], ["--dry-run", "--json"], ["--yes"], ["--yes", "--json"]])
 def test_a_key_in_the_settings_of_a_tool_is_not_printed(more: list[str], person: Path) -> None:
     """What `connect` prints is pasted into reports; the file itself keeps every byte of it."""

@@ -561,7 +561,7 @@ def test_what_was_harvested_at_a_path_is_found_and_read(disk: Disk, monkeypatch:
 
 
 def test_an_empty_answer_says_why(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """ "Unknown project", "not read yet" and "nothing was said" looked the same: an empty list."""
+    """ "Unknown project", "not indexed yet" and "nothing was said" looked the same: an empty list."""
     disk.build()
 
     def told(*words: str) -> tuple[int, str, str]:
@@ -573,7 +573,7 @@ def test_an_empty_answer_says_why(disk: Disk, monkeypatch: pytest.MonkeyPatch) -
         status, out, err = told("zeppelin", "--kind", "conversation", "--project", "pay", *style)
         assert status == 0 and "1 conversation of this project was searched, and none says this" in err
         status, out, err = told("zeppelin", "--source", "codex", *style)
-        assert "no conversation of Codex has been read, so this does not tell that nothing was said" in err
+        assert "no conversation of Codex has been indexed, so this does not tell that nothing was said" in err
         assert "there are conversations of claude_code, home" in err
         status, out, err = told("zeppelin", *style)
         assert "3 conversations were searched, and none says this" in err and "nothing is known yet" in err
@@ -589,9 +589,9 @@ def test_what_was_not_read_yet_is_no_silence(disk: Disk) -> None:
     shop = disk.folder / "shop"
     shop.mkdir()
     found = find(disk.workspace, "zeppelin", ConversationFilters(project=str(shop)), seconds=0.0)
-    assert found.waiting and f"no conversation in {shop} has been read yet" in found.nothing
+    assert found.waiting and f"no conversation in {shop} has been indexed yet" in found.nothing
     unknown = attempt(find, disk.workspace, "zeppelin", ConversationFilters(project="/srv/unread"), seconds=0.0)
-    assert isinstance(unknown, KnowledgeError) and "conversations are not read" in unknown.error.message
+    assert isinstance(unknown, KnowledgeError) and "conversations are not indexed" in unknown.error.message
 
 
 def test_a_copy_at_a_path_is_of_its_tool(disk: Disk) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +202,25 @@ def test_no_command_shows_what_was_said_in_a_forgotten_conversation(world: World
         assert around not in out + err, words
     with pytest.raises(KnowledgeError, match="forgotten"):  # as the panel reads what the ledger lists
         read_entry(open_workspace(str(world.paths.home)), sha256(TALK))
+
+
+def test_a_forgotten_conversation_is_no_new_one_and_nobody_warns_of_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`sources`, the dry run and `doctor` counted it as not harvested, and told to harvest it."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    home, file = ("--home", str(tmp_path / "home")), tmp_path / ".claude/projects/-srv-app/s1.jsonl"
+    file.parent.mkdir(parents=True)
+    row = {"type": "user", "message": {"role": "user", "content": SAID}, "uuid": "u", "sessionId": "s1", "cwd": "/srv"}
+    file.write_text(json.dumps(row) + "\n")
+    at = datetime.now(UTC).timestamp() - 28 * 86_400
+    os.utime(file, (at, at))
+    assert call("harvest", "--source", "claude_code", "--apply", *home)[0] == 0
+    assert "claude_code/s1" in call("ledger", *home)[1], "named as 'show' and 'forget' take it"
+    assert call("forget", "claude_code/s1", *home)[0] == 0
+    told = [call(*words, *home)[1] for words in (("sources",), ("harvest",), ("doctor",))]
+    assert " new" not in told[0] and "not looked at" not in told[1] and "will be deleted" not in told[2], told
 
 
 @pytest.mark.parametrize("yes", [(), ("--yes",)])

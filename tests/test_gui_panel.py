@@ -249,7 +249,7 @@ def test_conversations_are_filtered_by_chips_and_weeks(desk: Desk, at_home: Path
 def test_conversations_stand_by_project_what_waits_first_and_say_when_their_tool_deletes_them(
     desk: Desk, at_home: Path
 ) -> None:
-    """A user sees what is not read yet, and what is lost in three days, without a look at any other list."""
+    """A user sees what is not harvested yet, and what is lost in three days, without a look at any other list."""
     workspace = workspace_at(at_home, config=CONFIG.replace("jobs = 1", 'jobs = 1\nsources = ["home", "claude_code"]'))
     sessions = at_home / ".claude" / "projects" / "-srv-shelf"
     sessions.mkdir(parents=True)
@@ -275,10 +275,10 @@ def test_conversations_stand_by_project_what_waits_first_and_say_when_their_tool
 
         names, gave = shown("name"), shown("gave")
         waiting = seat.state.snapshot.overview.status.pending["conversations"]
-        assert view.chips["waiting"].count == gave.count("not read yet") == waiting > 1
+        assert view.chips["waiting"].count == gave.count("not harvested yet") == waiting > 1
         at = names.index("shelf  ·  2 conversations")
         assert names[at + 1 : at + 3] == ["Sort the shelf by tag, please", "Two"], "what waits is first"
-        assert gave[at : at + 2] == ["2 bullets", "not read yet"] and shown("ends")[at + 1] == "gone in 2 days"
+        assert gave[at : at + 2] == ["2 bullets", "not harvested yet"] and shown("ends")[at + 1] == "gone in 2 days"
         read = names[names.index("harbor  ·  3 conversations") + 1 :]
         assert read[:3] == ["Three", "One", "Four"], "the newest day first, whenever it was read"
         for _ in names:

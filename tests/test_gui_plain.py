@@ -307,4 +307,4 @@ def test_without_a_display_there_is_a_sentence_instead_of_an_abort() -> None:
 def test_what_failed_is_told_of_one_and_of_many() -> None:
     assert state_words(BROKEN, 1) == "1 failed, stays where it is"
     assert state_words(BROKEN, 2) == "2 failed, stay where they are"
-    assert state_words(WAITING, 22) == "22 not read yet"
+    assert state_words(WAITING, 22) == "22 not harvested yet"

@@ -12,6 +12,7 @@ import pytest
 
 from core.base.paths import Paths
 from core.base.result import KnowledgeError
+from core.commands.forget import forget
 from core.commands.harvest_options import HarvestRequest
 from core.commands.sources import SourceFound, SourcesReport
 from core.commands.workspace import Workspace
@@ -195,6 +196,30 @@ def test_a_harvest_of_one_source_leaves_the_others_alone(desk: Desk, home: Works
     stand.view.look()
     stand.settle()
     assert stand.view.lines[1].row.harvested == 3
+    stand.close()
+
+
+def test_the_dry_run_tells_no_title_of_what_the_user_wants_forgotten(desk: Desk, home: Workspace) -> None:
+    from gui.harvest_run import HarvestRun
+    from gui.views.harvest_dialog import plan_rows
+
+    stand = Stand(desk, home, Column, width=640)
+    run = HarvestRun(stand.shell)
+
+    def shown() -> str:
+        run.look(("claude_code",))
+        stand.settle()
+        assert run.now.plan is not None
+        return "\n".join(str(row) for row in plan_rows(run.now.plan, run.now.names))
+
+    assert shown().count("We decided to use port") == 3  # and remembers the titles
+    assert run.apply()
+    stand.settle()
+    forget(home, "s1")
+    rows = shown()
+    assert "port 1" not in rows and "forgotten, as you asked" in rows and rows.count("We decided to use port") == 2
+    remembered = [file.read_text() for file in Path(home.cache).rglob("titles.json")]
+    assert remembered and not [text for text in remembered if "port 1" in text]
     stand.close()
 
 

@@ -358,9 +358,9 @@ def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -
     assert activity_words(replace(running, stopping=True)).endswith("stopping after this step")
     state = State(snapshot=gathered(home).snapshot)
     assert resting_words(state, 0.0)[2] == "No harvest yet"
-    assert [link.words for link in links(state)] == ["6 not read yet"] and links(State()) == []
+    assert [link.words for link in links(state)] == ["6 not harvested yet"] and links(State()) == []
     state = replace(state, data={"knowledge": Knowledge()})
-    assert [link.words for link in links(state)] == ["0 bullets", "6 not read yet"]
+    assert [link.words for link in links(state)] == ["0 bullets", "6 not harvested yet"]
     assert harvest_button(state).label == "Harvest 6…" and harvest_button(State()).label == "Harvest…"
     assert resting_words(State(), 0.0)[2] == "Reading the store…"
     there = state.snapshot

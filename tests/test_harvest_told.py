@@ -145,6 +145,10 @@ def test_a_tool_without_a_conversation_is_told_as_one_that_was_not_found(tmp_pat
         assert "note: no conversation of aider was found; 'knowledge sources aider' tells where" in out
         assert "fact index were gone" not in out, "nothing was lost where nothing has been"
     assert "aider" not in call("harvest", "--apply", *home)[1]
+    talk = tmp_path / "talk.md"
+    talk.write_text("User: why?\n\nAssistant: It turned out that the proxy strips `Authorization` headers.\n")
+    out = call("harvest", "--source", str(talk), "--now", "--apply", *home)[1]
+    assert "fact index: 1 new" in out and "fact index were gone" not in out, "also before the first fact"
 
 
 def test_what_was_known_already_is_counted_apart(tmp_path: Path) -> None:
@@ -176,7 +180,7 @@ def test_a_run_of_the_offline_rules_that_finds_next_to_nothing_says_why(
         world.converse(f"User: We decided to use port 80{number} because it is free.\n")
     code, out, _ = call("harvest", "--apply", "--quiet", "--home", str(world.paths.home))
     assert code == 0 and f"{fruitless} of them with nothing worth keeping" in out
-    assert ("know English" in out and "knowledge config set provider" in out) is told
+    assert ("know English best" in out and "said for good" in out and "knowledge config set provider" in out) is told
 
 
 def test_notes_on_files_that_are_not_there_are_told_as_what_they_became(tmp_path: Path) -> None:

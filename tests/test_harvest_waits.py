@@ -112,7 +112,7 @@ def test_a_session_that_is_still_written_waits(desk: Desk) -> None:
         assert "note: 1 conversation waits: changed in the last 10 minutes, perhaps still being written" in out
         assert "nothing new" not in out and "plan: 1" not in out
     assert desk.text("tasks.md") == ""
-    assert "not read yet: 0 conversations, 0B; 1 more perhaps still being written" in _status(desk)
+    assert "not harvested yet: 0 conversations, 0B; 1 more perhaps still being written" in _status(desk)
 
 
 @pytest.mark.parametrize("how", ["--now", "its path", "an hour later"])

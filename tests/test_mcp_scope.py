@@ -416,7 +416,7 @@ def test_an_empty_answer_says_why_to_an_agent_too(birds: World) -> None:
     assert f'nothing says \\"{OWN} the harbour\\" as it stands' in phrase
     assert "weak: 1 of 4 words" in weak and "all hits are weak" in weak
     _, spoken, *_ = asked(build_server(workspace(birds, "src/new")), calls)
-    assert "no conversation of this project has been read" in spoken
+    assert "no conversation of this project has been indexed" in spoken
 
 
 def test_a_server_as_a_client_starts_it(birds: World) -> None:

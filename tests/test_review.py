@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -135,3 +136,22 @@ def test_an_answer_is_not_given_to_an_item_that_changed_meanwhile(workspace: Wor
     done = review(workspace, ask=ask, now=lambda: NOW)
     assert isinstance(done, Decided) and not done.rows and [error.code for error in done.errors] == ["changed-outside"]
     assert "another item" in text(workspace, "quarantine.md") and text(workspace, "facts.md") == ""
+
+
+def test_the_age_of_a_fact_counts_from_its_harvest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever harvests the history of years for the first time was asked about nearly all of it at once."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    home, talk = str(tmp_path / "home"), tmp_path / "talk.md"
+    talk.write_text("User: why?\n\nAssistant: It turned out that the proxy strips `Authorization` headers.\n")
+    at = (datetime.now(UTC) - timedelta(days=800)).timestamp()
+    os.utime(talk, (at, at))
+    assert call("harvest", "--source", str(talk), "--apply", "--home", home)[0] == 0
+    assert "proxy strips" in call("facts", "list", "--home", home)[1]
+    assert "nothing waits" in call("review", "--kind", "stale", "--home", home)[1]
+    assert json.loads(call("status", "--json", "--home", home)[1])["waiting"]["stale"] == 0
+    later = datetime.now(UTC) + timedelta(days=367)
+    queue = review(open_workspace(home), kind="stale", now=lambda: later)
+    assert isinstance(queue, Queue) and [row.text for row in queue.rows] == [
+        "The proxy strips `Authorization` headers."
+    ]

@@ -202,6 +202,7 @@ def test_four_questions_at_most_and_each_answer_counts(
     assert done.changed["sources"] == ["home", "claude_code"] and done.connected == ["claude_code"]
     assert done.changed["archive"] == "expiring" and "after 30 days" in seen[-1][1] and "(about " in seen[-1][2][1]
     assert "SessionEnd" in (person / ".claude" / "settings.json").read_text()
+    assert "hints at a prompt, a command and a file" in seen[-2][1] and "'knowledge hints --off EVENT'" in seen[-2][1]
     seen.clear()
     done = setup(workspace(), ask=asker([None], seen))
     assert len(seen) == 1 and done.changed == {}, "what is set is not asked again"

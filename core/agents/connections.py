@@ -143,6 +143,9 @@ def _read(path: Path) -> bytes | None:
 # --- connecting ------------------------------------------------------------------------------------------------------
 
 
+TO_END_HINTS = "hints are connected too: 'knowledge hints' lists them, 'knowledge hints --off EVENT' ends them"
+
+
 def plan_connection(agent: Agent, program: Program, environment: Mapping[str, str], record: Record) -> Plan:
     """What the files of a tool would become. Nothing is written."""
     errors, changes = list[ErrorInfo](), list[FileChange]()
@@ -175,6 +178,7 @@ def plan_connection(agent: Agent, program: Program, environment: Mapping[str, st
         return Plan(agent.name, errors=tuple(errors))
     notes = [] if agent.is_there(environment) else [f"{agent.title} was not found on this computer"]
     notes += [agent.to_do] if agent.to_do and any(row.is_change for row in changes) else []
+    notes += [TO_END_HINTS] if any(HINTS in row.parts and row.is_change for row in changes) else []
     return Plan(agent.name, tuple(changes), tuple(notes))
 
 

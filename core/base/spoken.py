@@ -302,7 +302,8 @@ TROUBLE = one_of({
         "does(?:n'?t| not) (?:work|show|appear|seem|help)", "did(?:n'?t| not) (?:work|help|fix|do)", "not working",
         "isn'?t working", r"nothing happen\w*", "same (?:issue|problem|thing)",
     ),
-    "de": ("fehler",), "fr": ("erreurs?",), "ru": (r"ошибк\w+",), "any": ("错误", "失败", "还是", "エラー", "오류"),
+    "de": ("fehler",), "fr": ("erreurs?",), "es": ("errores",), "it": ("errori",), "ru": (r"ошибк\w+",),
+    "any": ("错误", "失败", "还是", "エラー", "오류"),
 }, _FAILS)  # fmt: skip
 """What somebody says of what does not work (yet)."""
 APPROVES = one_of({

@@ -135,8 +135,8 @@ class ConversationHit:
 @dataclass(frozen=True)
 class ConversationHits:
     """What was found, best first (without words: newest first). `conversations` and `turns` are how many there are to
-    be found; `waiting` conversations are not read yet. `note` says how a question was understood, `nothing` why nothing
-    was found, `folder` which project was meant. `warnings` are for the user."""
+    be found; `waiting` conversations are not indexed yet. `note` says how a question was understood, `nothing` why
+    nothing was found, `folder` which project was meant. `warnings` are for the user."""
 
     query: str
     hits: tuple[ConversationHit, ...] = ()
@@ -372,7 +372,7 @@ def _why_nothing(database: Database, wanted: Filters, brought: Brought, words: s
     where = f" in {wanted.project}" if wanted.project else " of this project" if wanted.folders is not None else ""
     number = in_scope(database, wanted)
     if number:
-        more = f"; {brought.waiting:,} are not read yet" if brought.waiting else ""
+        more = f"; {brought.waiting:,} are not indexed yet" if brought.waiting else ""
         newest = newest_day(database, wanted) if not words.strip() else ""
         if newest and (wanted.since or wanted.before):
             days = f"from {wanted.since} to {wanted.before}" if wanted.before else f"since {wanted.since}"
@@ -381,7 +381,7 @@ def _why_nothing(database: Database, wanted: Filters, brought: Brought, words: s
         them = count(number, "conversation")
         return f"{them}{of}{where} {'was' if number == 1 else 'were'} searched, and none says this{more}"
     yet = " yet" if brought.waiting or not wanted.sources else ""
-    said = f"no conversation{of}{where} has been read{yet}, so this does not tell that nothing was said"
+    said = f"no conversation{of}{where} has been indexed{yet}, so this does not tell that nothing was said"
     held = sources_held(database) if wanted.sources and wanted.folders is None else []
     return f"{said}; there are conversations of {', '.join(held)}" if held else said
 
@@ -415,7 +415,7 @@ def project_places(workspace: Workspace, database: Database, asked: str, brought
         return (named,)
     held = projects_held(database)[:PROJECTS_TOLD]
     hint = f"the newest conversations were held in {', '.join(held)}" if held else "give its folder"
-    yet = f" yet, and {brought.waiting:,} conversations are not read" if brought.waiting else ""
+    yet = f" yet, and {brought.waiting:,} conversations are not indexed" if brought.waiting else ""
     raise KnowledgeError("no-project", f"no project of that name is known{yet}", asked, hint)
 
 

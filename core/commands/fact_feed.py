@@ -48,7 +48,7 @@ from core.factindex.facts import (
     sort_key,
 )
 from core.factindex.feed import OF_CATEGORY, Lesson, Taught, kind_of
-from core.factindex.record import History, Key, append_records
+from core.factindex.record import History, Key, append_records, read_history
 from core.factindex.sync import Harvests, SyncReport, cut_off, project, record_path, sync
 from core.harvest.freeze import QUOTED, UNQUOTED, mark_of_text
 from core.knowledge import projects
@@ -216,10 +216,11 @@ def sync_facts(
 
 def _begin_again(paths: Paths) -> bool:
     """Where every YAML file is gone and index.json with them, nothing is left to be trusted over the bullets: the
-    record of what became of them is set aside, so that the committed plans make the facts again. Raises OSError."""
+    record of what became of them is set aside, so that the committed plans make the facts again. Where it tells of no
+    fact, none was ever there. Raises OSError."""
     record = record_path(paths.state)
     there = files.exists(paths.knowledge / index.NAME) or fact_places(paths.knowledge)
-    if there or not files.exists(record):
+    if there or not read_history(record)[1].ids:
         return False
     for place in (record, paths.state / held.NAME):
         if files.exists(place):

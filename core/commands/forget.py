@@ -271,10 +271,10 @@ def _hand_over(paths: Paths, found: Forgotten, moment: datetime, run: str, *, dr
 
 
 def _drop_answers(workspace: Workspace, keys: Sequence[str]) -> list[ErrorInfo]:
-    """What a model answered about it."""
+    """What a model answered about it, and the titles that are remembered."""
     problems = []
     for path in workspace.cache.rglob("*.json") if workspace.cache.is_dir() else ():
-        if path.stem in keys:
+        if path.stem in keys or path.name == "titles.json":
             try:
                 files.discard(path)
             except OSError as error:

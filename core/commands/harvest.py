@@ -146,12 +146,13 @@ def _library_kept_up(workspace: Workspace, now: Clock) -> list[str]:
 
 
 def _little_found(report: HarvestReport) -> list[str]:
-    """What a user should know when the offline rules read much and found next to nothing."""
+    """What a user should know when the built-in rules read much and found next to nothing."""
     if report.harvested < MIN_HARVESTED_FOR_HINT or report.empty * 4 <= report.harvested * 3:
         return []
     return [
-        f"{report.empty} of {report.harvested} conversations gave nothing: the offline rules know English and a few "
-        "fixed forms; a language model finds more ('knowledge config set provider …')"
+        f"{report.empty} of {report.harvested} conversations gave nothing: the built-in rules know English best, and "
+        "keep what you said for good and what coding sessions show; a language model finds more ('knowledge config "
+        "set provider …')"
     ]
 
 

@@ -26,7 +26,7 @@ from core.sources.artifact import Artifact
 from core.sources.scan import read_protection, scan_conversations
 from core.sources.sessions import Sessions, StoreCache, list_sessions
 from core.sources.tools import ALL as ALL
-from core.sources.tools import EXPORTS, FILES, SOURCES, Place, known_as, places
+from core.sources.tools import EXPORTS, FILES, SOURCES, Place, forgotten_places, known_as, places
 from core.sources.tools import NAMES as NAMES
 from core.sources.tools import known_name as known_name
 from core.sources.tools import title_of as title_of
@@ -144,7 +144,8 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
         by_source.setdefault(item.source, []).append(item)
     if HOME in named or ALL in named:
         by_source[HOME] = _at_home(workspace)
-    wanted = [*NAMES] if ALL in named else named
+    wanted, forgotten = [*NAMES] if ALL in named else named, forgotten_places(entries)
+    by_source = {one: [row for row in seen if _key(row) not in forgotten] for one, seen in by_source.items()}
     there = {_key(item) for items in by_source.values() for item in items}
     known, refused = _told_of(entries, there)
     for source in dict.fromkeys([*(row for row in wanted if row in NAMES), *by_source]):
@@ -186,10 +187,10 @@ def elsewhere(workspace: Workspace, asked: Sequence[str], entries: Mapping[str, 
     opened = [item for item in found if item.kind == "store" and item.source in read]
     inside = _listed(workspace, opened).artifacts if opened else []
     counts: dict[str, list[str]] = {}
-    here = [*(row for row in found if row not in opened), *inside]
+    here, forgotten = [*(row for row in found if row not in opened), *inside], forgotten_places(entries)
     known, _ = _told_of(entries, {_key(item) for item in here})
     for item in here:
-        if not _is_harvested(item, known):
+        if not _is_harvested(item, known) and _key(item) not in forgotten:
             counts.setdefault(item.source, []).append(item.kind)
     if not counts:
         return []

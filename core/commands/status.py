@@ -300,7 +300,7 @@ def status_text(state: Status) -> str:
         rows.append(f"memories: {state.memories}")
     rows.append("ledger: " + ", ".join(f"{name}:{number}" for name, number in state.ledger.items()))
     waiting = state.pending
-    rows.append(f"not read yet: {count(waiting['conversations'], 'conversation')}, {size(waiting['bytes'])}")
+    rows.append(f"not harvested yet: {count(waiting['conversations'], 'conversation')}, {size(waiting['bytes'])}")
     if waiting.get("writing"):
         rows[-1] += f"; {waiting['writing']} more perhaps still being written"
     if waiting.get("undone"):

@@ -11,7 +11,7 @@ LISTED = {
     "harvest": ("harvest", "turn conversations into knowledge (a dry run unless --apply)"),
     "connect": (
         "daily.connect",
-        "have other tools use this program: MCP server, context at the start, harvest at the end",
+        "have other tools use this program: MCP server, context at the start, harvest at the end, hints",
     ),
     "hint": ("moment.hints", "what a tool's hook runs: its JSON on stdin, the lines that it should know on stdout"),
     "hints": ("moment.hints", "the lines that agents were handed without asking, why, and how it went; --off EVENT"),

@@ -33,7 +33,18 @@ from core.sources.archive import stand_in, stand_ins
 from core.sources.artifact import HOME, Artifact
 from core.sources.scan import scan_conversations, sha_in_trash
 from core.sources.sessions import StoreCache, list_sessions
-from core.sources.tools import ALL, FILES, NAMES, SOURCE, known_as, known_name, places, resume_command, title_of
+from core.sources.tools import (
+    ALL,
+    FILES,
+    NAMES,
+    SOURCE,
+    forgotten_places,
+    known_as,
+    known_name,
+    places,
+    resume_command,
+    title_of,
+)
 from core.sources.walk import artifact_at, harvested_at_paths, survey
 
 if TYPE_CHECKING:
@@ -310,8 +321,7 @@ def locate(
     if not rows:
         raise _unknown(name)
     rows = [row for row in rows if is_short_for(name, row.name)] or rows  # as a context cites it
-    entries = known_entries(workspace.paths).values()
-    forgotten = {_known(entry) for entry in entries if entry.get("status") == FORGOTTEN}
+    forgotten = forgotten_places(known_entries(workspace.paths))
     if any(known_as(row.path, row.source) in forgotten for row in rows):
         raise _forgotten(name)
     best = sorted(rows, key=lambda row: (not row.trash, row.ended), reverse=True)

@@ -110,10 +110,10 @@ def _called(event: Event) -> str:
     return f"{words} (refused by the user)" if event.refused else words
 
 
-def title_of(title: str, first: str = "") -> str:
+def title_of(title: str, first: str = "", most: int = TITLE_CHARACTERS) -> str:
     """What a conversation is called: its own title, else the beginning of what the user said first (both cleared)."""
     words = " ".join((title or first).split())
-    if len(words) <= TITLE_CHARACTERS:
+    if len(words) <= most:
         return words
-    head = words[:TITLE_CHARACTERS]
-    return f"{head[: max(head.rfind(' '), TITLE_CHARACTERS // 2)]} …"
+    head = words[:most]
+    return f"{head[: max(head.rfind(' '), most // 2)]} …"

@@ -72,11 +72,13 @@ def _stated(row: Exchange, units: Sequence[Unit]) -> Iterator[Found]:
         text = _FILLER.sub("", whole)
         remembered = _REMEMBER.match(text)
         told = tells and (named(text) or words.RULE.search(text))
-        corrects = CORRECTION.match(whole) and words.RULE.search(text) and named(text)
+        wrong = CORRECTION.match(whole)
+        rest = whole[wrong.end() :] if wrong else ""  # the words that call it wrong alone only report an error
+        corrects = words.RULE.search(rest) and not TROUBLE.search(rest) and named(text)
         if not (remembered or _is_rule(text) or corrects or told) or not _stands(text):
             continue
         said = begun(_REMEMBER.sub("", text))
-        decided = words.RULE.search(said) or not (remembered or tells)
+        decided = words.RULE.search(said) or words.STRONG.search(said) or not (remembered or tells)
         yield found("decisions" if decided else "facts", said, row.number, quote=unit.quote, score=90)
 
 

@@ -181,6 +181,14 @@ OFFER = one_of({
     "ja": ("しましょうか", "必要であれば"),
     "ko": ("원하시면", "할까요"),
 })  # fmt: skip
+TALK = re.compile(
+    r"\b(?:ich|wir|mir|uns|dich|deine?\w?|du \w+st|\w+st du|(?:können|sollten|müssen) Sie|je|nous|vous|votre|voici|tu|"
+    r"\w+-moi|tus|he \w+do|voy|vamos|hemos|(?:pued|quier|tien|encuentr|deb)(?:o|es|emos)|aquí|ho|abbiamo|hai|avete|"
+    r"tuoi?|tua|ecco(?! perché)|vediamo|puoi|devi|vuoi|(?:poss|dev|vogli|proced)o|(?:poss|dobb|vogl)iamo|dimmi|"
+    r"\w{3,}(?:ar|ir)ti|vou|você|podemos|quiser|я|мы|вы|ты|ваш\w*)\b|\bj['’]|[我你您咱]|ましょう|ください|제가|겠습니다",
+    re.IGNORECASE,
+)
+"""Words of a talk, in other languages than English."""
 ANCHOR = re.compile(
     r"`[^`\n]{2,}`|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+[A-Z]\w+|\b[A-Z]{2,}[-_]?\d*\b|\w/\w|"
     r"\b\w+\.\w{1,5}\b|--\w|#\d+|\bv?\d+\.\d+"
@@ -254,15 +262,15 @@ STRONG = one_of({
         r"(?<!it )(?<!they )(?<!this )(?<!that )(?<!which )(?:never|always)", "from now on", "in (?:the )?future",
         r"(?:should|must) (?:only|never|always|not)", r"prefers?",
     ),
-    "de": ("niemals", "nie", r"immer(?! (?:noch|wieder|mehr))", "ab jetzt"),
-    "fr": ("jamais", r"toujours(?! (?:avec|pas|la même|le même|une?|des))", "désormais"),
-    "es": ("nunca", r"(?<!de )siempre(?! (?:igual|lo mismo))", "a partir de ahora"),
-    "zh": ("不要", "必须", "一律", "以后(?!再)"),
-    "ja": ("しないで", "必ず", "常に"),
-    "ko": ("하지 마", "항상", "반드시"),
-    "ru": ("никогда", "всегда", "нельзя", r"единственн\w+"),
-    "pt": ("nunca",),
-    "it": ("mai",),
+    "de": ("niemals", "nie", r"immer(?! (?:noch|wieder|mehr))", "ab jetzt", "von nun an", "künftig"),
+    "fr": ("jamais", r"toujours(?! (?:avec|pas|la même|le même|une?|des))", "désormais", "à partir de maintenant"),
+    "es": ("nunca", r"(?<!de )siempre(?! (?:igual|lo mismo))", "a partir de ahora", "de ahora en adelante"),
+    "zh": ("不要", "必须", "一律", "以后(?!再)", "从(?:现在|今天?)(?:起|开始)", "今后"),
+    "ja": ("しないで", "必ず", "常に", "今後"),
+    "ko": ("하지 마", "항상", "반드시", "앞으로"),
+    "ru": ("никогда", "всегда", "нельзя", r"единственн\w+", "впредь"),
+    "pt": ("nunca", r"^(?:\w+ )?sempre", "a partir de agora", "daqui em diante"),
+    "it": ("mai", r"^(?:\w+ )?sempre", "da?['’ ]ora in (?:poi|avanti)"),
 })  # fmt: skip
 """A rule, whatever it is about."""
 # What is put off until another day.

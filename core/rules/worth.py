@@ -47,6 +47,8 @@ def find_worth(session: Session) -> Iterator[Found]:
     done 2 of 46: that the ledger and the conversation have."""
     rated = [(probability(of, weights()), unit, line) for unit, line, of in candidates(session)]
     for rate, unit, line in sorted(best(rated), key=lambda row: (row[1].turn, row[1].at)):
+        if words.TALK.search(words.CODE.sub("", line)):
+            continue  # "d'accord, je vais …": the weights know no word of it
         told = words.RULE.search(line) or words.BECAUSE.search(line) or _LIMIT.search(line)
         if not told or (PAST.match(line) and not _CHOICE.search(line)):
             continue  # its place stays empty: of what came next 2 of 12 lines were worth it
@@ -147,11 +149,11 @@ def line_of(units: Sequence[Unit], at: int) -> str:
         return ""
     if _alone(text):
         return _with_cure(units, at, text)
-    leads = [f"{numberless(unit.heading).rstrip(':：')}:"] if unit.heading else []
+    leads = [f"{unit.heading.rstrip(':：')}:"] if unit.heading else []
     before = units[at - 1] if at else unit
     if before is not unit and before.turn == unit.turn and before.heading == unit.heading:
         leads.insert(0, before.text)
-    wholes = (f"{lead} {text}" for lead in leads)
+    wholes = (numberless(f"{lead} {text}") for lead in leads)
     return next((whole for whole in wholes if stands(whole) and _alone(whole)), "")
 
 

@@ -282,6 +282,12 @@ def known_as(path: str, source: str) -> str:
     return f"{source}#{path.rpartition('#')[2]}" if source in MOVING else path
 
 
+def forgotten_places(entries: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """What `known_as` says of the conversations that the user wants forgotten: nothing of these is shown."""
+    rows = (entry for entry in entries.values() if entry.get("status") == "forgotten")
+    return {known_as(str(entry.get("path", "")), str(entry.get("source", ""))) for entry in rows}
+
+
 def root_folder(root: Root, environment: Mapping[str, str]) -> str:
     """Where a root lies for this user, whether it exists or not; "" on a system that it is not for."""
     if not sys.platform.startswith(root.system):

@@ -36,7 +36,7 @@ from gui.views.list_view import SIDEWAYS, FilteredView, beside
 from gui.views.looks import (
     CATEGORIES,
     NO_PROJECT,
-    NOT_READ,
+    NOT_HARVESTED,
     OTHER,
     STATUSES,
     capital,
@@ -158,7 +158,7 @@ def grouped(rows: LedgerRows, order: Iterable[int]) -> tuple[list[int], list[Gro
 def gave_words(row: Row) -> Cell:
     """How many items of which kind a conversation gave; why it was not read."""
     if row.status == WAITING:
-        return NOT_READ, "accent"
+        return NOT_HARVESTED, "accent"
     if row.error and row.status != "harvested":
         return lettered(capital(row.error.partition("\n")[0])), "muted"
     if row.items <= 0:

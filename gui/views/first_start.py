@@ -25,7 +25,7 @@ from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, card, lowered, space, spread
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, say, text
-from gui.views.looks import CATEGORIES, NOT_READ, capital, short_folder
+from gui.views.looks import CATEGORIES, NOT_HARVESTED, capital, short_folder
 from gui.views.sources import SourceLine
 
 WIDTH, FOUND_WIDTH, BESIDE = 1060, 630, 1030
@@ -85,7 +85,7 @@ def model_line(at: int, row: ModelChoice) -> ModelLine:
 def waiting_words(rows: Sequence[SourceFound]) -> str:
     """The heading: how many conversations there are."""
     number = sum(row.conversations for row in rows)
-    return f"{count(number, 'conversation')} on this computer, {NOT_READ}"
+    return f"{count(number, 'conversation')} on this computer, {NOT_HARVESTED}"
 
 
 def begin_words(state: State) -> str:

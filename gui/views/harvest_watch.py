@@ -21,7 +21,7 @@ from gui.toolkit.flow_rows import FlowRow, told
 from gui.toolkit.layout import box
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text
-from gui.views.looks import CATEGORIES, NOT_READ, joined, left_words
+from gui.views.looks import CATEGORIES, NOT_HARVESTED, joined, left_words
 from gui.views.reader_rows import marked_down
 
 TALL, LOW, ABOVE, SHARE, BESIDE, BEST = 400, 160, 110, 0.54, 560, 20
@@ -30,7 +30,7 @@ STATES: Mapping[str, tuple[str, str, str]] = {
     READING: ("loader", "accent", "being read"),
     BROKEN: ("circle-x", "failed", "failed"),
     LEFT: ("hourglass", "muted", "left for another run"),
-    WAITING: ("circle-dashed", "hint", NOT_READ),
+    WAITING: ("circle-dashed", "hint", NOT_HARVESTED),
 }
 MOST_NAMED = 4
 """This many conversations that are being read, or that failed, are named."""

@@ -51,7 +51,7 @@ MEMORY_CATEGORIES: Mapping[str, Looks] = {
     "context": Looks("Context", "layers", "ramp:2"),
     "pattern": Looks("Patterns", "book-open", "ramp:5"),
 }
-NOT_READ = "not read yet"
+NOT_HARVESTED = "not harvested yet"
 """What a conversation is that the next harvest reads."""
 NO_PROJECT = "No project"
 """Where a conversation was held, or will be, that belongs to none."""
@@ -65,7 +65,7 @@ ENTRY_KINDS: Mapping[str, Looks] = {
 }
 """Kinds of entries of the search."""
 STATUSES: Mapping[str, Looks] = {
-    WAITING: Looks(NOT_READ.capitalize(), "circle-dashed", "accent"),
+    WAITING: Looks(NOT_HARVESTED.capitalize(), "circle-dashed", "accent"),
     "harvested": Looks("Harvested", "circle-check", "harvested"),
     "harvest-failed": Looks("Failed", "circle-x", "failed"),
     "deleted-unharvested": Looks("Removed unread", "file-x", "deleted"),

@@ -76,7 +76,7 @@ class Wanted:
 @dataclass(frozen=True)
 class Findings:
     """The answer to what was `wanted`. `counts` says how many of each kind there are among the best; `notes` are
-    sentences about what could not be searched or asked. `waits`: there are conversations that are not read yet.
+    sentences about what could not be searched or asked. `waits`: there are conversations that are not indexed yet.
     `searched` says what was looked through, and what is left."""
 
     wanted: Wanted = field(default_factory=Wanted)

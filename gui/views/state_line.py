@@ -23,7 +23,7 @@ from gui.toolkit.letters import END
 from gui.toolkit.messages import error_words
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, hint, say_hint, text
-from gui.views.looks import NOT_READ, ago, autopilot_words, capital, left_words
+from gui.views.looks import NOT_HARVESTED, ago, autopilot_words, capital, left_words
 
 STATE_HEIGHT, LINKS, NARROW = 46, 4, 760
 
@@ -77,7 +77,7 @@ class Link(NamedTuple):
 
 
 def links(state: State) -> list[Link]:
-    """`234 bullets` (as many as the list has), `from 221 conversations`, `15 not read yet`, `22 failed`:
+    """`234 bullets` (as many as the list has), `from 221 conversations`, `15 not harvested yet`, `22 failed`:
     what is not zero, and the first always; of a large store what its ledger tells at once, nothing while nobody
     knows."""
     found, first = state.snapshot, state.first_counts
@@ -90,7 +90,7 @@ def links(state: State) -> list[Link]:
     if found is not None and book is not None:
         parts.append(Link(count(book.number, "bullet"), "show.all"))
     parts += [Link(f"from {count(harvested, 'conversation')}", "show.harvested", "muted")] if harvested else []
-    parts += [Link(f"{waiting:,} {NOT_READ}", "show.waiting", "accent")] if waiting else []
+    parts += [Link(f"{waiting:,} {NOT_HARVESTED}", "show.waiting", "accent")] if waiting else []
     return parts + ([Link(f"{failed:,} failed", "show.harvest-failed", "muted")] if failed else [])
 
 

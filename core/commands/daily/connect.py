@@ -8,6 +8,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -278,9 +279,14 @@ def changes_text(changes: Sequence[FileChange]) -> str:
     rows = []
     for change in changes:
         how = "new" if change.before is None else "goes" if change.after is None else "changes"
+        before, after = shown_text(change.before), shown_text(change.after)
+        if len(before.splitlines()) == len(after.splitlines()) == 1:
+            with suppress(ValueError):
+                before, after = (json.dumps(json.loads(text), indent=2, ensure_ascii=False) for text in (before, after))
+                how += "; its one line, shown in several"
         rows.append(f"{change.path} ({how})")
-        before, after = (shown_text(data).splitlines() for data in (change.before, change.after))
-        for line in list(difflib.unified_diff(before, after, lineterm="", n=CONTEXT_LINES))[2:]:
+        lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=CONTEXT_LINES)
+        for line in list(lines)[2:]:
             rows.append(f"  {line}" if not line.startswith("@@") else "  …")
     return "\n".join(rows) + "\n" if rows else ""
 

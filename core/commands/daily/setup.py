@@ -338,8 +338,9 @@ def _connect_question(tools: Sequence[Standing]) -> str:
     """The third question. What is written is told by `knowledge connect --all --dry-run`."""
     names = ", ".join(row.title for row in tools)
     return (
-        f"Connect {names}? Their settings get the MCP server, the context at the start of a session and a harvest at "
-        "its end ('knowledge connect --all --dry-run' shows the lines, '--remove' takes them back)"
+        f"Connect {names}? Their settings get the MCP server, the context at the start of a session, a harvest at its "
+        "end and, where the tool takes them, hints at a prompt, a command and a file ('knowledge connect --all "
+        "--dry-run' shows the lines, '--remove' takes them back, 'knowledge hints --off EVENT' ends hints alone)"
     )
 
 

@@ -25,7 +25,7 @@ from core.harvest.recovery import Recovered, with_store
 from core.harvest.steps import KEEP_DAYS, expires
 from core.knowledge.ledger import known_entries, note_entries
 from core.sources.archive import LET_GO, REMOVED, file_of, held, key_of
-from core.sources.tools import title_of
+from core.sources.tools import forgotten_places, known_as, title_of
 
 ALL = "all"
 MISSED_HOURS = 72
@@ -146,7 +146,7 @@ def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[int, str]:
     if not soon:
         return 0, ""
     archived = workspace.config.archive != "off"
-    there = held(workspace.paths.archive, entries)
+    there, forgotten = held(workspace.paths.archive, entries), forgotten_places(entries)
     harvested = {
         (str(row.get("path", "")), row.get("bytes")) for row in entries.values() if row.get("status") == "harvested"
     }
@@ -154,7 +154,7 @@ def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[int, str]:
     for item in soon:
         row = entries.get(key_of(item.path, item.source), {})
         safe = (item.path, item.size) in harvested if not archived else key_of(item.path, item.source) in there
-        if not safe and row.get("status") not in (LET_GO, "forgotten"):
+        if not safe and row.get("status") != LET_GO and known_as(item.path, item.source) not in forgotten:
             lost[item.source] += 1
     if not lost or _harvests_by_itself(workspace, lost, moment):
         return sum(lost.values()), ""

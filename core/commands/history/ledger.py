@@ -14,6 +14,7 @@ from core.commands.row import NAMED, option, optional, top
 from core.commands.text import KEY_CHARACTERS, count, one_line
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.ledger import Entry, find_entry, seen_ledger, write_ledger
+from core.knowledge.projects import entry_name
 
 if TYPE_CHECKING:
     from core.harvest.recovery import Recovered
@@ -104,7 +105,7 @@ def ledger_text(rows: list[LedgerRow]) -> str:
         held = f", {entry['quarantined']} held back" if entry.get("quarantined") else ""
         detail = entry.get("error") or (f"{count(number, 'item')}{held}" if items is not None else "")
         key = row.key[:KEY_CHARACTERS] if not row.key.startswith("path:") else "-" * KEY_CHARACTERS
-        name, at = str(entry.get("path", "")).rstrip("/").rpartition("/")[2], str(entry.get("at", ""))[:19]
+        name, at = entry_name(entry), str(entry.get("at", ""))[:19]
         lines.append(f"{key}  {at}  {entry.get('status', '?'):<19}  {one_line(name)}  {one_line(detail)}".rstrip())
     return "\n".join([*lines, count(len(rows), "entry").replace("entrys", "entries")]) + "\n"
 

@@ -2,7 +2,7 @@
 
 It asks the searches that stand (entries, and turns of conversations), and says what they found as somebody wants it who
 works: the sentences that answer, where they stand, how they served, and in what state their session was left. Three
-answers are kept apart: the project is not known, its conversations are not read yet, and it was never said.
+answers are kept apart: the project is not known, its conversations are not indexed yet, and it was never said.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ from core.commands.table import SUMMARY
 from core.commands.text import count
 from core.commands.transcript import LOOK_SECONDS, opened_index
 from core.commands.workspace import Workspace
+from core.conversations.searched import title_of
 from core.experience import record
 from core.experience.kinds import infer_task_type
 from core.experience.record import Served
@@ -195,8 +196,6 @@ def find(
         notes.append(f"{IN_NO_PROJECT}; {ALLOWING}")
     if any(_in_another_script(text, row) for row in shown if row.own or not own.folder):
         notes.append("sessions here are in another language: ask in that too")
-    if others:
-        notes.append(f"sessions here: {', '.join(others)}")
     if usual:
         notes.append(f"usual here: {', '.join(usual)}")
     if unreadable and not firm:
@@ -207,6 +206,7 @@ def find(
     return FindReport(
         text, own.folder, entries, spoken, tuple(shown), "; ".join(notes), tuple(warnings),
         tuple(look.hits[:limit]) if lists else (), look.turns, brought.waiting, look.understood, "; ".join(lost),
+        tuple(others),
     )  # fmt: skip
 
 
@@ -349,7 +349,7 @@ class _Look:
 
     def sessions(self, scope: Scope, told: Collection[str]) -> list[str]:
         """The newest conversations of a scope but those that are told: day and name, with the title where the name says
-        nothing of it. Who asked in other words than were said sees there which one to read."""
+        nothing of it and it is words. Who asked in other words than were said sees there which one to read."""
         if self._database is None:
             return []
         sql = f"SELECT name, title, ended, folder FROM conversations WHERE {stored.READ} ORDER BY ended DESC, path"
@@ -358,7 +358,7 @@ class _Look:
         for name, title, ended, _folder in islice(own, SESSIONS_NAMED):
             called = self._called(name)
             says_so = any(word in called.casefold() for word in words_of(title) if len(word) > 3)
-            about = "" if says_so or not title else f" {title[:TITLE].rstrip(' …')}:"
+            about = "" if says_so or title[:1] in "[<{/" else f" “{title_of(title, most=TITLE)}”"
             found.append(f"{ended[:10]}{about} {called}")
         return found
 

@@ -62,9 +62,10 @@ _KEYS = ("kind", "key", "text", "day", "project", "session", "turn", "served", "
 @dataclass(frozen=True)
 class FindReport:
     """What was found, best first. `project` is the folder that was meant, "" for none; `conversations` were searched,
-    `waiting` are not read yet. `note` says what is to be known of the answer as a whole. `listed`: everything that
+    `waiting` are not indexed yet. `note` says what is to be known of the answer as a whole. `listed`: everything that
     matches, where it was asked for, as the indexes have it; `turns` there are in all, `understood` says how a question
-    about days was taken, `lost` which phrases nobody said: told before the hits, which are of their words."""
+    about days was taken, `lost` which phrases nobody said: told before the hits, which are of their words. `others` are
+    the project's newest sessions, beside a weak answer."""
 
     query: str
     project: str
@@ -78,13 +79,15 @@ class FindReport:
     waiting: int = 0
     understood: str = ""
     lost: str = ""
+    others: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The document of `--json`."""
         of = self.conversations + self.waiting
         searched = {"entries": self.entries, "conversations": self.conversations, "of": of}
         hits = [row.to_json() for row in self.hits]
-        note = "; ".join(filter(None, (self.lost, self.note)))
+        others = f"sessions here: {', '.join(self.others)}" if self.others else ""
+        note = "; ".join(filter(None, (self.lost, self.note, others)))
         return {"project": self.project or None, "searched": searched, "hits": hits, "note": note}
 
 
@@ -153,7 +156,8 @@ def as_a_whole(entries: int, spoken: int, waiting: int, where: str, *, shown: bo
     """What is to be said of an answer: that it is weak, that there was nothing to search yet, or that it was never
     said."""
     of = f" of {where}" if where else ""
-    left = f"{count(waiting, 'conversation')} {'are' if waiting != 1 else 'is'} not read yet"
+    left = f"{count(waiting, 'conversation')} {'are' if waiting != 1 else 'is'} not indexed yet"
+    left += " ('knowledge search --build' reads all)"
     if firm:
         return [left] if waiting else []
     if not (entries or spoken):
@@ -183,7 +187,8 @@ def find_lines(report: FindReport, room: int = 0, clean: Callable[[str], str] = 
     lines: list[str] = []
     head = [clean(report.lost)] if report.lost else []
     tail = [clean(report.note)] if report.note else []
-    left = room - sum(map(len, (*head, *tail))) - 40 if room else 1 << 30
+    others = ["sessions here:", *(one_line(f"  {clean(row)}") for row in report.others)] if report.others else []
+    left = room - sum(map(len, (*head, *tail, *others))) - 40 if room else 1 << 30
     for number, row in enumerate(report.hits, start=1):
         line = f"{number}. {_line(row, clean)}"
         if len(line) >= left:
@@ -195,7 +200,7 @@ def find_lines(report: FindReport, room: int = 0, clean: Callable[[str], str] = 
         lines.append(line[:left])
         left -= len(line) + 1
     before, behind = ([f"({one_line(part)})" for part in parts] for parts in (head, tail))
-    return [*before, *lines, *behind]
+    return [*before, *lines, *behind, *others]
 
 
 def _beginning(text: str, room: int) -> str:

@@ -144,7 +144,7 @@ def why(workspace: Workspace, place: str, limit: int = LIMIT) -> WhyReport:
     if reasons and not any(row.session or row.committed for row in reasons):
         notes.append("no session that was read made this: nothing says why, but for the commit itself")
     if brought.waiting:
-        notes.append(f"{brought.waiting} conversations are not read yet ('knowledge search --build' reads them)")
+        notes.append(f"{brought.waiting} conversations are not indexed yet ('knowledge search --build' reads them)")
     return WhyReport(name, line, tuple(reasons), "; ".join(notes), tuple(filter(None, (problem,))))
 
 

@@ -14,7 +14,7 @@ from core.base.paths import Paths
 from core.base.result import KnowledgeError
 from core.commands.history.ledger import LedgerRow
 from core.commands.history.runs import Run, runs
-from core.commands.panel.titles import titles_of
+from core.commands.panel.titles import UNCALLED, titles_of
 from core.commands.sources import ends
 from core.commands.status import Status, status
 from core.commands.workspace import Workspace, utc_now
@@ -101,7 +101,7 @@ def waiting_rows(workspace: Workspace, awaited: Sequence[Artifact]) -> tuple[Led
     names = titles_of(workspace, awaited)
     rows = []
     for item in sorted(awaited, key=lambda item: item.mtime_ns, reverse=True):
-        known = names[item.path]
+        known = names.get(item.path, UNCALLED)
         entry = {"status": WAITING, "path": item.path, "name": item.name, "source": known.tool, "title": known.title,
                  "date": known.day, "project_root": known.project}  # fmt: skip
         rows.append(LedgerRow("", entry))

@@ -22,8 +22,10 @@ from core.commands import sources
 from core.commands.workspace import Workspace
 from core.conversations.read import read_conversation
 from core.conversations.searched import title_of
+from core.knowledge.ledger import known_entries
 from core.knowledge.projects import UNTOLD
 from core.sources.artifact import HOME, Artifact
+from core.sources.tools import forgotten_places, known_as
 
 READ_BYTES = 2_000_000
 """Larger files are not read for their title alone; their next harvest tells it."""
@@ -70,11 +72,12 @@ def called(entry: Mapping[str, Any]) -> Called:
 
 
 def titles_of(workspace: Workspace, artifacts: Iterable[Artifact]) -> dict[str, Called]:
-    """What conversations that lie on the disk are called, by their paths; read for a while, the others by name."""
+    """What conversations that lie on the disk are called, by their paths, but those that the user wants forgotten; read
+    for a while, the others by name."""
     file = cache_folder(workspace.paths.home, workspace.environment) / "titles.json"
     rows, found, until = _remembered(file), dict[str, Called](), time.monotonic() + SECONDS
-    before = len(rows)
-    for item in artifacts:
+    before, forgotten = len(rows), forgotten_places(known_entries(workspace.paths))
+    for item in (one for one in artifacts if known_as(one.path, one.source) not in forgotten):
         key = f"{item.path}:{item.size}:{item.mtime_ns}"
         known = rows.get(key)
         wanted = known is None and item.kind == "conversation" and item.size <= READ_BYTES

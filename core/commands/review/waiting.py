@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from core.base import files
@@ -28,6 +28,8 @@ from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience.record import MISLED_OFTEN, Served, served
 from core.factindex.facts import Fact
 from core.factindex.index import read_index
+from core.factindex.record import read_history
+from core.factindex.sync import record_path
 from core.give import still
 from core.harvest.proofs import Missing, Proofs, find_missing, marks
 from core.harvest.recovery import Recovered, with_store
@@ -59,7 +61,8 @@ FINISHED = ("finishes", "answers")
 GIT_SECONDS = 4.0
 """So long git is asked, of all lines, what it still has."""
 UNCONFIRMED_DAYS = 365
-"""A fact that no conversation has confirmed for so long is stale, as one is that has expired."""
+"""A fact that no conversation has confirmed for so long, and that was harvested as long ago, is stale, as one is that
+has expired."""
 
 
 @dataclass(frozen=True)
@@ -434,20 +437,29 @@ def _as_said(gone: RemovedStatement, entries: Sequence[Mapping[str, Any]]) -> Bu
 def _stale(look: Look) -> Iterator[Waiting]:
     since = (look.now - timedelta(days=UNCONFIRMED_DAYS)).astimezone(UTC).date().isoformat()
     facts = read_index if look.glance else lambda _: current_facts(look.workspace, look.now)[0]
+    runs = cache(partial(_runs, look.workspace.paths))  # most stores have no old fact, and never read them
     for fact in facts(look.workspace.paths.knowledge):
-        if why := _why_stale(fact, look.today, since):
+        if why := _why_stale(fact, look.today, since, runs):
             key, why = _key("stale", fact.id, statement_key(fact.fact)), f"{why}: {fact.id}"
             yes, no, day = "delete the fact", "it still holds", fact.last_confirmed
             yield Waiting("stale", key, fact.fact, why, yes, no, fact, day=day, project=fact.domain)
 
 
-def _why_stale(fact: Fact, today: str, since: str) -> str:
+def _runs(paths: Paths) -> Mapping[str, str]:
+    """Fact -> the run that made or confirmed it last. Its id begins with its day."""
+    with disk_errors("facts-unreadable", "the facts cannot be read"):
+        return read_history(record_path(paths.state))[1].anchored
+
+
+def _why_stale(fact: Fact, today: str, since: str, runs: Callable[[], Mapping[str, str]]) -> str:
     if fact.unread:
         return ""
     if fact.stale or (fact.expires and today > fact.expires):
         return f"expired on {fact.expires}"
     last = fact.last_confirmed or fact.first_seen
-    return f"not confirmed since {last}" if last and last < since else ""
+    if last and last < since and runs().get(fact.id, "")[:8] < since.replace("-", ""):
+        return f"not confirmed since {last}"
+    return ""
 
 
 GATHERED: dict[str, Callable[[Look], Iterable[Waiting]]] = {
