@@ -98,6 +98,18 @@ def test_what_was_kept_as_no_contradiction_is_not_asked_as_alike(workspace: Work
     assert review(workspace) == Queue(())
 
 
+def test_a_statement_is_asked_about_once_however_many_came_after_it(workspace: Workspace) -> None:
+    """665 lines that differ in a number asked 11,773 questions."""
+    lines = [f"- The port is 808{at} on the server [from: {name}, 2026-01-0{at}]" for at, name in enumerate("abcd", 1)]
+    (workspace.paths.knowledge / "facts.md").write_text("\n".join(("# Facts", "", *lines, "")))
+    (workspace.paths.knowledge / "quarantine.md").unlink()
+    queue = review(workspace)
+    assert isinstance(queue, Queue)
+    assert [(row.text, row.other) for row in queue.rows] == [
+        (f"The port is 808{at} on the server", "The port is 8084 on the server") for at in (1, 2, 3)
+    ]
+
+
 @pytest.mark.parametrize("steps", ["{} -> {} -> tag the release", "1. {} 2. {} 3. tag the release"])
 def test_steps_in_another_order_are_not_asked_as_alike(workspace: Workspace, steps: str) -> None:
     """A yes would strike a playbook through that says something else; the same words in another order are doubles."""

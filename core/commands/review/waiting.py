@@ -194,8 +194,13 @@ def similar(paths: Paths) -> list[Alike]:
 
 def proposals(paths: Paths, problems: list[ErrorInfo] | None = None) -> list[Superseding]:
     """What a newer statement seems to contradict, and what a model has said to be outdated, finished or answered,
-    without what the user has dismissed. `problems` hears of a ledger whose offers could not be read; the others are
-    given all the same."""
+    without what the user has dismissed. Of all that would take the place of one statement the newest alone: once it is
+    struck through, the others ask about nothing. `problems` hears of a ledger whose offers could not be read; the
+    others are given all the same."""
+    return list({(pair.old.file, pair.old.bullet.line, pair.act): pair for pair in _proposed(paths, problems)}.values())
+
+
+def _proposed(paths: Paths, problems: list[ErrorInfo] | None) -> list[Superseding]:
     rows = _placed(paths, CONTRADICTED)
     dismissed = silenced(paths, utc_now().date().isoformat())
     pairs = {pair.key: pair for pair in (*superseding(rows), *_offered(paths, problems))}
@@ -375,7 +380,7 @@ def _alike(look: Look) -> Iterator[Waiting]:
     """Bullets that nearly say the same. What is or was asked as a contradiction is not asked once more."""
     paths = look.workspace.paths
     silent = silenced(paths, look.today)
-    asked = {_two(pair.old.bullet.text, pair.new.bullet.text) for pair in proposals(paths)}
+    asked = {_two(pair.old.bullet.text, pair.new.bullet.text) for pair in _proposed(paths, None)}
     for pair in similar(paths):
         old, new = sorted((pair.first, pair.second), key=_age)
         two = _two(old.bullet.text, new.bullet.text)
