@@ -448,13 +448,16 @@ def test_an_answer_that_may_be_a_part_says_where_the_rest_is(shop: Path) -> None
 
 
 def test_a_long_page_of_a_long_session_takes_no_longer_for_each_line(shop: Path) -> None:
-    """Each sentence that was chosen weighed all others again: 30,000 characters of 8,000 lines took six seconds."""
+    """Each sentence that was chosen weighed all others again: 30,000 characters of 12,000 lines took six seconds."""
     lines = [[f"Cleared the cache {turn}a{at} {turn}b{at} {turn}c{at}." for at in range(600)] for turn in range(20)]
     said = [text for turn in lines for text in ("And the cache?", "\n".join(turn))]
     kept_talk(shop, "s9", said)
-    started = time.perf_counter()
-    page = answered("read", name="s9", query="when was the cache of a node cleared?", characters=30_000)
-    assert len(page) > 10_000 and time.perf_counter() - started < 6
+    seconds = []
+    for characters in (3000, 3000, 30_000):  # the first one warms up
+        started = time.perf_counter()
+        page = answered("read", name="s9", query="when was the cache of a node cleared?", characters=characters)
+        seconds.append(time.perf_counter() - started)
+    assert len(page) > 10_000 and seconds[2] < 2.5 * seconds[1], seconds
 
 
 def test_a_function_that_is_no_more_is_marked(shop: Path) -> None:
