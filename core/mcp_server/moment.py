@@ -27,7 +27,7 @@ from core.mcp_server import tools
 from core.mcp_server.pages import settled, told_in
 from core.mcp_server.tools import TaskType
 
-FOUND, PAGE, MOST = 2400, 3000, 30_000
+FOUND, PAGE, MOST = 2500, 3000, 30_000
 """So many characters have an answer, a page, and the longest page that may be asked for. A page with a query is as long
 as any: of 25 points of 92 that the first passage leaves out, 1,600 characters tell 8 and 2,900 tell 13."""
 TOOL_TURN = (240, 160)
@@ -95,7 +95,8 @@ def find(
     been made already, and when an error comes back. Ask the whole question in its own words and names: the best session
     comes with the passage that answers, so one call is mostly enough; a line each for the others: kind, day, project,
     words, session:turn, how the session was left. "weak" and "never said" mean that it may not be there: do not search
-    on. Without a query: what a conversation here should start with. Not for general knowledge or the files at hand."""
+    on; "more sentences": what is missing may be in that read. Without a query: what a conversation here should start
+    with. Not for general knowledge or the files at hand."""
     now = settled(workspace)
     if not query.strip():
         text = str(tools.get_context(workspace, project)["text"])  # it has been through the gate

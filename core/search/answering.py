@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,20 +42,25 @@ which it was set the right session's passage tells 39 (31 by what the whole turn
 of 148 questions a right turn is among those shown for 146 (141)."""
 AGAIN = 0.6
 """A word that an earlier sentence had counts so much."""
-CONCLUDES, CODE = 0.1, 0.1
-"""So much speaks for the last lines of a long message, and against a line of code."""
+CONCLUDES = 0.1
+"""So much speaks for the last lines of a long message."""
 OF_USER, OF_TOOL, ANNOUNCES = 0.3, -0.2, -0.4
 """What speaks for the user's own words, and against what a tool gave back and what announces work."""
 TOLD = 0.0003
 """Each character that a turn has told speaks so much against more of it: a long message would fill the room alone. Of
 55 points of 20 questions by which it was set the first conversation tells 32, without this 24; of the 43 of 17 others
 36, as before; of 166 questions a right turn is among those shown for 146 (138)."""
+REPLY, QUESTION = 40, 240
+"""A reply of so few characters says nothing without what it answers; it gets so many of that."""
+REFUSED = 0.5
+"""So much speaks for a refusal where one is asked for."""
 APART, NUMBERED = 3, 16
 """So many characters stand before a sentence, so many before the first one of a turn."""
 ALIKE = 0.75
 """A sentence with so many of its words in one that was chosen says it again."""
 _ENDS = re.compile(r"(?<=[.!?。！？])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[^\s])|\n+")
 _HEADING = re.compile(r"(?:#{1,6} .*|\*\*[^*]+\*\*:?|[A-Z][\w /-]{2,40}:)\Z")
+_FENCE = re.compile(r"`{3,}[\w.+-]*\Z")
 _BOLD = re.compile(r"`[^`]*`|(?<![\w/])\*\*(?![\s/])([^*]+)(?<![\s/])\*\*(?![\w/])")
 """What is bold; a pattern of paths and code are none."""
 _CAUSE = re.compile(
@@ -70,17 +76,24 @@ _ASKS_END = re.compile(
     r"\b(?:last|end(?:ed|s)?|stop(?:ped)?|still|left|open|ever|next|gone|finished|became|become|quiet|undone)\b",
     re.IGNORECASE,
 )
+_ASKS_REFUSAL = re.compile(
+    r"\b(?:turn(?:ed)? (?:\w+ ){0,3}down|declin\w+|refus\w+|reject\w+|sa(?:y|id) no|rifiut\w+|rechaz\w+)\b",
+    re.IGNORECASE,
+)
+_REFUSAL = re.compile(r"(?:no?|nope|nein|non)\b.*\(to: |.*\(refused by the user\)", re.IGNORECASE)
 _ANNOUNCES = re.compile(r"(?:let me|i'?ll|i will|now (?:let|i)|next,? i|looking at|checking)\b", re.IGNORECASE)
 
 
 class Excerpt(NamedTuple):
     """The words, and the turn (position from 0) that most of them are from. `share` of what the question asks for
-    stands in them, `sharp` in two sentences side by side, 0 to 1."""
+    stands in them, `sharp` in two sentences side by side, 0 to 1. `left` sentences of the session that say as much of
+    it as one that is shown had no room."""
 
     text: str
     position: int
     share: float
     sharp: float
+    left: int
 
 
 class _Sentence(NamedTuple):
@@ -137,7 +150,26 @@ def answering(
         for at in (asked, *range(max(asked + 1, end - BEHIND), end + BEHIND)):
             wanted[at] = max(wanted.get(at, 0.0), NEAR + AT_END)
     pieces = stored.turns_at(database, thread, sorted(wanted))
+    pieces = _with_questions(database, thread, spoken, pieces)
     return chosen(query, stems, pieces, 0, room, wanted, told, stored.last_position(database, thread))
+
+
+def _with_questions(
+    database: Database, thread: int, spoken: Sequence[tuple[int, str]], pieces: Sequence[Piece]
+) -> list[Piece]:
+    """These turns, of which a short reply of the user has behind it what it answers: of what the assistant said before
+    the option that it names by a letter or number, else the question at the end."""
+    before = {at: earlier for (earlier, who), (at, role) in pairwise(spoken) if (who, role) == ("assistant", "user")}
+    replies = {one.position for one in pieces if len(one.text) <= REPLY} & before.keys()
+    asked = {one.position: one.text for one in stored.turns_at(database, thread, sorted(before[at] for at in replies))}
+    made = []
+    for one in pieces:
+        said = sentences(asked[before[one.position]]) if one.position in replies else []
+        names = {word for word in words_of(one.text) if word.isdigit() or word in ("a", "b", "c", "d")}
+        options = [text for text in said if names.intersection(words_of(text[:NUMBERED])[:2])]
+        questions = options or [text for text in said[-1:] if "?" in text or "？" in text]
+        made += [one._replace(text=f"{one.text} (to: {text[-QUESTION:]})") for text in questions[-1:]] or [one]
+    return made
 
 
 def _best_places(
@@ -171,18 +203,17 @@ def chosen(
     """The best sentences of these turns, in their order, without those that stand in `told`. `worth` is what speaks for
     a turn beforehand; without it those behind the match at `position` come before those that stand before it. The turn
     at `last` is the end of its conversation, and is marked so."""
-    turns = {one.position: (one, sentences(one.text)) for one in pieces}
-    known = stems.learn({word for _, texts in turns.values() for text in texts for word in words_of(text)})
+    turns = [(one, sentences(one.text)) for one in pieces]
+    known = stems.learn({word for _, texts in turns for text in texts for word in words_of(text)})
     wanted: dict[str, int] = {stem: at for at, term in enumerate(query.terms) for stem in term.stems}
     all_worth = query.worth
     shares = [term.worth / all_worth for term in query.terms]
     rows: list[_Sentence] = []
-    for one, texts in turns.values():
+    for one, texts in turns:
         made = [
             _Sentence(one.position, at, text, _terms(text, known, wanted), 0.0, one.role)
             for at, text in enumerate(texts)
         ]
-        code = _in_fences(texts)
         apart = one.position - position
         near = worth.get(one.position, 0.0) if worth is not None else -0.25 if apart < 0 else min(0.2, 0.02 * apart)
         for row in made:
@@ -190,7 +221,7 @@ def chosen(
                 beside = made[max(0, row.at - AROUND) : row.at + AROUND + 1]
                 around = frozenset().union(*(other.terms for other in beside))
                 concludes = CONCLUDES * (one.role == "assistant" and row.at >= len(made) - 4 and len(made) > 8)
-                manner = _manner(query, one, row.text) - CODE * (row.at in code)
+                manner = _manner(query, one, row.text)
                 rows.append(row._replace(base=near + OF_AROUND * _mass(shares, around) + concludes + manner))
     picked = _picked(shares, rows, room)
     if not picked:
@@ -204,27 +235,38 @@ def chosen(
         _mass(shares, one.terms | (then.terms if then.position == one.position else one.terms)) for one, then in sides
     )
     text = _joined(picked, last, numbered=worth is not None)
-    return Excerpt(text, max(of, key=lambda at: of[at]), _mass(shares, seen), sharp)
+    least = min(row.base + _mass(shares, row.terms) for row in picked)
+    left = sum(row.base + _mass(shares, row.terms) >= least for row in rows) - len(picked)
+    return Excerpt(text, max(of, key=lambda at: of[at]), _mass(shares, seen), sharp, left)
 
 
 def _picked(shares: Sequence[float], rows: Sequence[_Sentence], room: int) -> list[_Sentence]:
     """Sentences by what each adds to those before it, until the room is full; in their order."""
-    left = {(row.position, row.at): row for row in rows}
+    alike: dict[tuple[int, frozenset[int]], list[tuple[float, int]]] = {}
+    for number, row in enumerate(rows):
+        alike.setdefault((row.position, row.terms), []).append((row.base, -number))
+    for group in alike.values():
+        group.sort()  # the best one last: what else its score has is the same for the whole group
     kinds = {row.terms for row in rows}
     picked: list[_Sentence] = []
     of_turn = Counter[int]()
     seen: frozenset[int] = frozenset()
     said: list[frozenset[str]] = []
-    while left and (room >= SHORT_SENTENCE or not picked):
+    while room >= SHORT_SENTENCE or not picked:
         fresh = {terms: _mass(shares, terms - seen) + AGAIN * _mass(shares, terms & seen) for terms in kinds}
-        scores = {at: fresh[row.terms] + row.base - TOLD * of_turn[row.position] for at, row in left.items()}
-        for place in sorted(scores, key=lambda at: -scores[at]):
-            best = left.pop(place)  # one that is refused now is refused for good, and changes no score
-            words = frozenset(words_of(best.text))
+        above = {(at, terms): fresh[terms] - TOLD * of_turn[at] for at, terms in alike}
+        heads = [(-above[key] - group[-1][0], -group[-1][1], key) for key, group in alike.items() if group]
+        heapify(heads)
+        while heads:
+            _, number, key = heappop(heads)
+            best = rows[number]
+            alike[key].pop()  # one that is refused now is refused for good, and changes no score
             taken = len(best.text) + (APART if of_turn[best.position] else NUMBERED)
-            fits = not picked or taken <= room
-            if fits and not any(len(words & had) > ALIKE * len(words) for had in said):
+            words = frozenset(words_of(best.text)) if not picked or taken <= room else frozenset[str]()
+            if words and not any(len(words & had) > ALIKE * len(words) for had in said):
                 break
+            if group := alike[key]:
+                heappush(heads, (-above[key] - group[-1][0], -group[-1][1], key))
         else:
             break
         picked.append(best)
@@ -236,12 +278,15 @@ def _picked(shares: Sequence[float], rows: Sequence[_Sentence], room: int) -> li
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences and lines of a turn, without the marks of bold and of headings; a heading with the first one below
-    it, a long one in parts that end behind a word."""
+    """The sentences and lines of a turn, without fences and the marks of bold and of headings; a heading, and what ends
+    with a colon, with the first one below it; a long one in parts that end behind a word."""
     made, heading = [], ""
     for part in _ENDS.split(text):
         words = " ".join(part.split())
-        if not words:
+        if not words or _FENCE.match(words):
+            continue
+        if words.endswith(":") and not _HEADING.match(words) and len(heading) + len(words) < LONG_SENTENCE:
+            heading = f"{heading} {words}".lstrip()
             continue
         if len(words) <= LONG_HEADING and _HEADING.match(words):
             heading = f"{heading} {words.lstrip('#* ').rstrip('*: ')}:".lstrip()
@@ -266,17 +311,6 @@ def share_of(query: Query, stems: Stems, text: str) -> float:
     return sum(term.worth for term in query.terms if not has.isdisjoint(term.stems)) / query.worth
 
 
-def _in_fences(texts: Sequence[str]) -> set[int]:
-    """Which of these lines are code between fences."""
-    inside, found = False, set[int]()
-    for at, text in enumerate(texts):
-        fence = text.lstrip().startswith("```") or text.rstrip().endswith("```")
-        if inside or fence:
-            found.add(at)
-        inside ^= fence and not (text.count("```") > 1)
-    return found
-
-
 def _terms(text: str, known: Mapping[str, str], wanted: Mapping[str, int]) -> frozenset[int]:
     return frozenset(wanted[stem] for word in words_of(text) if (stem := known[word]) in wanted)
 
@@ -293,6 +327,8 @@ def _manner(query: Query, one: Piece, text: str) -> float:
         score += 0.3 if _ASKS_CAUSE.search(query.text) else 0.12
     if _VALUE.search(text) and _ASKS_VALUE.search(query.text):
         score += 0.1
+    if _REFUSAL.match(text) and _ASKS_REFUSAL.search(query.text):
+        score += REFUSED
     if one.role == "tool":
         score += OF_TOOL
     elif one.role == "user":

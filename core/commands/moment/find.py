@@ -74,11 +74,11 @@ LOOKED = 20
 """So many of each kind, or as many as are wanted, are looked at before what is said twice is left out."""
 SESSIONS = 6
 """Of so many conversations the passage is read."""
-ROOM, LEAST_ROOM = 2000, 140
+ROOM, LEAST_ROOM = 2200, 140
 """So many characters the passages of all conversations have, and each at the least. Of 168 questions the first
 conversation was the right one in 151; with 420 characters of it half of what was asked for was told, with 1,600 nine
-tenths. A weak answer has as much: with 900 it told 48 of 72 points of forty questions, with this 51, and no answer is
-longer than one that is sure."""
+tenths. A weak answer has as much: with 900 it told 48 of 72 points of forty questions, with 2,000 51, and no answer is
+longer than one that is sure. With more than this the lines beside the passage do not fit."""
 SESSIONS_NAMED, TITLE = 6, 60
 """So many other sessions of the project a weak answer names, so many characters of their titles."""
 LINE = 300
@@ -453,7 +453,7 @@ class _Look:
         key, turn = f"{row.session}:{made.position + 1}", made.position + 1
         return replace(
             row, text=made.text, turn=turn, key=key, served=self._served(key), weak=made.share < LEAST_SHARE,
-            sharp=made.sharp,
+            sharp=made.sharp, left=made.left,
         )  # fmt: skip
 
     def _overturned(self, held: Held, turn: int, line: str) -> str:

@@ -47,6 +47,8 @@ class FoundRow:
     """So much of what was asked for stands in two sentences side by side, 0 to 1."""
     fit: float = 0.0
     """How well a conversation fits as a whole, comparable within one answer."""
+    left: int = 0
+    """So many sentences of its session that say as much of it had no room."""
     misled: str = ""
     """A warning, where it led astray too often at this kind of task: it stands last then."""
 
@@ -168,6 +170,9 @@ def as_a_whole(entries: int, spoken: int, waiting: int, where: str, *, shown: bo
     return [f"{said}, but {left}" if waiting else said]
 
 
+PARTLY = 0.3
+"""Where no two sentences side by side have so much of what was asked for, it is told that there is more to read. Of 91
+questions this is so in 16 of 32 answers that leave something out, and in 10 of 59 that are whole."""
 LEAST_TEXT = 90
 """A hit is shortened to no fewer characters of its text: less says too little for its place."""
 _SENTENCE_END = re.compile(r"[.!?。！？…](?=\s)")
@@ -188,6 +193,10 @@ def find_lines(report: FindReport, room: int = 0, clean: Callable[[str], str] = 
     head = [clean(report.lost)] if report.lost else []
     tail = [clean(report.note)] if report.note else []
     others = ["sessions here:", *(one_line(f"  {clean(row)}") for row in report.others)] if report.others else []
+    for first in report.hits[: bool(room)]:  # who has all the room has no tool to read on with
+        if first.places and first.left and first.sharp < PARTLY and not first.weak:
+            more = count(first.left, "more sentence")
+            tail.append(f"{more} of 1 on it: read {clean(first.called)}:{first.turn} with the question")
     left = room - sum(map(len, (*head, *tail, *others))) - 40 if room else 1 << 30
     for number, row in enumerate(report.hits, start=1):
         line = f"{number}. {_line(row, clean)}"
