@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.conversations.conversation import Conversation, Turn
+from core.conversations.events import Edit
 from core.rules.distil import distil_offline
 
 FACT = "It turned out that the proxy strips `Authorization` headers."
@@ -45,6 +46,17 @@ def test_a_fact_limits_or_explains_and_is_of_a_project(text: str, tool: str, kep
     """Of 99 facts of 139 real conversations more than half told what was done, or what any model knows."""
     talk = Conversation("c", tool, (Turn("user", "Look at the uploads, please."), Turn("assistant", text)))
     assert bool(distil_offline(talk)["facts"]) is kept
+
+
+@pytest.mark.parametrize("changed_after", [False, True])
+def test_what_was_found_before_the_last_change_is_no_fact(changed_after: bool) -> None:
+    """The change overtakes it, or tells it: all 4 wrong ones of 38 facts of real sessions were of that kind."""
+    fact = Turn("assistant", f"The upload worker in `worker/upload.py` drops files above 2 GB silently, {WHY}")
+    edit = Edit(tool="Edit", path="worker/upload.py", how="changed", answered=True, failed=False)
+    change = Turn("assistant", "I read it in pieces now.", events=(edit,))
+    said = (fact, Turn("user", "Mend it."), change) if changed_after else (change, Turn("user", "And?"), fact)
+    talk = Conversation("c", "claude_code", (Turn("user", "Look at the uploads, please."), *said))
+    assert bool(distil_offline(talk)["facts"]) is not changed_after
 
 
 @pytest.mark.parametrize("role", ["tool", "system"])
