@@ -166,6 +166,37 @@ def test_an_update_of_the_program_settles_no_task(desk: Desk, monkeypatch: pytes
     assert left in desk.text("tasks.md") and COMMIT not in desk.text("tasks.md")
 
 
+def test_a_task_is_settled_also_where_the_tool_writes_the_file_anew(desk: Desk) -> None:
+    """Databases and JSON files have the result in the call that was open before: nobody can look at what was there."""
+    desk.say(BEGUN)
+    desk.harvest()
+    assert COMMIT in desk.text("tasks.md")
+    desk.say(told("user", "A first turn that was not there.", 0) + BEGUN + ENDED)
+    desk.harvest()
+    assert COMMIT not in desk.text("tasks.md")
+
+
+def test_what_git_showed_beside_a_model_goes_with_the_commit(tmp_path: Path) -> None:
+    """The line is the rules' own, and a model that reads the end has no word for it."""
+
+    def edited(number: int, path: str) -> str:
+        call = {"type": "tool_use", "id": f"t{number}", "name": "Edit",
+                "input": {"file_path": path, "old_string": "a", "new_string": "b"}}  # fmt: skip
+        return told("assistant", [call], number) + gave(number, "updated")
+
+    dirty = told("user", "Change the parser.", 0) + edited(2, "/src/shop/parser.py") + edited(4, "/src/shop/till.py")
+    dirty += told("user", "Is it all?", 5)
+    dirty += ran(6, "git status --short") + gave(6, " M parser.py\n M till.py") + told("assistant", "Both changed.", 8)
+    world = World(tmp_path).limits(keep=True)
+    world.converse(dirty, NAME)
+    world.run(says(tasks_open=["Commit parser.py, still uncommitted"]))
+    assert "Commit `parser.py`, `till.py`: changed and not committed" in world.text("tasks.md")
+    sent = ran(12, 'git commit -am "feat: parse"') + gave(12, "[main 1a2b3c4] feat: parse\n 2 files changed")
+    world.converse(dirty + told("user", "Good.", 10) + sent + told("assistant", "It is done.", 14), NAME)
+    world.run(says())
+    assert "parser.py" not in world.text("tasks.md")
+
+
 @pytest.mark.parametrize("touch", ["reworded", "detailed", "done"])
 def test_a_task_that_the_user_touched_stays(desk: Desk, touch: str) -> None:
     desk.say(BEGUN)

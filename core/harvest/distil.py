@@ -85,7 +85,7 @@ class Harvest:
     date: str = ""
     title: str = ""
     by_rules: tuple[Item, ...] | None = None
-    before: tuple[Item, ...] = ()
+    before: tuple[Item, ...] | None = None
 
 
 CHANGED = "changed"
@@ -140,10 +140,10 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     if options.read_by is not None:
         options.read_by(whole)
     harvest = replace(found, folder=tail.conversation.folder, date=date)
-    if step.earlier is not None and tail.kind != SAME and (generate is None or step.earlier.whole):
-        now = harvest.items if generate is None else _by_rules(tail.conversation, item.name, options)
-        before = replace(_before(read, item.name, step.earlier), folder=tail.conversation.folder)
-        harvest = replace(harvest, by_rules=now, before=_by_rules(before, item.name, options))
+    if step.earlier is not None and tail.kind != SAME:
+        placed = replace(whole, folder=tail.conversation.folder)
+        now = harvest.items if generate is None else _by_rules(placed, item.name, options)
+        harvest = replace(harvest, by_rules=now, before=_before(read, placed, item.name, step.earlier, options))
     return replace(harvest, entry={**harvest.entry, **read.facts, **_entry_of(step, tail, harvest)})
 
 
@@ -183,13 +183,15 @@ def _read_again(step: Step, options: HarvestOptions, opened: StoreCache, *, cont
     return _Read(tail, data, sha256, facts_of(conversation.turns), conversation)
 
 
-def _before(read: _Read, name: str, earlier: Earlier) -> Conversation:
-    """A conversation as its last harvest read it: the beginning of its file or, where a tool writes the file anew, its
-    first turns."""
+def _before(
+    read: _Read, now: Conversation, name: str, earlier: Earlier, options: HarvestOptions
+) -> tuple[Item, ...] | None:
+    """What the rules of today say of a conversation as its last harvest read it: the beginning of its file. None where
+    its tool has written the file anew, for then calls that were open have their results in it."""
     began = read.data[: earlier.bytes]
-    if hashlib.sha256(began).hexdigest() == earlier.sha256:
-        return read_conversation(name, began)
-    return replace(read.whole, turns=read.whole.turns[: earlier.turns])
+    if hashlib.sha256(began).hexdigest() != earlier.sha256:
+        return None
+    return _by_rules(replace(read_conversation(name, began), folder=now.folder), name, options)
 
 
 def _entry_of(step: Step, tail: Tail, harvest: Harvest) -> dict[str, Any]:

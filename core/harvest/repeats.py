@@ -333,16 +333,18 @@ def _bullets(name: str, text: str) -> Iterator[tuple[str, Bullet]]:
 @dataclass(frozen=True)
 class _Reading:
     """What the conversation says now: what is `settled` of each category, for a model says so or because the rules find
-    it no more, and do find it in what was there before; the words of what is `done`, and the first of them."""
+    it no more, and do find it in what was there before; what the rules have `given`, and whether nobody knows any more
+    what was there; the first words of what is done."""
 
     settled: dict[str, set[str]]
-    done: set[str]
+    given: dict[str, set[str]]
+    anew: bool
     heads: set[str]
 
     @staticmethod
     def of(harvest: Harvest) -> _Reading:
         given = _by_category(harvest.by_rules or ())
-        before = _by_category(harvest.before)
+        before = _by_category(harvest.before or ())
         settled = {category: before[category] - given[category] for category in OPEN}
         for offer in harvest.offers:
             if _SETTLES.get(offer.kind) == offer.category:
@@ -350,15 +352,17 @@ class _Reading:
         done = [item.text for item in harvest.items if item.category == "tasks_done" and not item.held]
         settled["tasks_open"] |= set(map(_said, done))
         heads = {_said(_head(item.text)) for item in harvest.by_rules or () if item.category == "tasks_done"}
-        return _Reading(settled, given["tasks_done"], heads)
+        return _Reading(settled, given, harvest.by_rules is not None and harvest.before is None, heads)
 
     def outdates(self, category: str, text: str, *, by_rules: bool) -> bool:
         """Whether a line that an earlier harvest wrote is no longer true: what was open is settled, what was done is
         told in other words."""
         words = _said(text)
-        if category in OPEN:
-            return words in self.settled[category]
-        return by_rules and category == "tasks_done" and words not in self.done and _said(_head(text)) in self.heads
+        if words in self.settled.get(category, ()):
+            return True
+        if not by_rules or words in self.given[category]:
+            return False
+        return self.anew if category in OPEN else category == "tasks_done" and _said(_head(text)) in self.heads
 
 
 def _by_category(items: Iterable[Item]) -> defaultdict[str, set[str]]:

@@ -105,7 +105,9 @@ def ledger_text(rows: list[LedgerRow]) -> str:
         held = f", {entry['quarantined']} held back" if entry.get("quarantined") else ""
         detail = entry.get("error") or (f"{count(number, 'item')}{held}" if items is not None else "")
         key = row.key[:KEY_CHARACTERS] if not row.key.startswith("path:") else "-" * KEY_CHARACTERS
-        name, at = entry_name(entry), str(entry.get("at", ""))[:19]
+        gone = entry.get("status") == "forgotten"  # its title is forgotten, too
+        name = str(entry.get("path", "")).rpartition("/")[2] if gone else entry_name(entry)
+        at = str(entry.get("at", ""))[:19]
         lines.append(f"{key}  {at}  {entry.get('status', '?'):<19}  {one_line(name)}  {one_line(detail)}".rstrip())
     return "\n".join([*lines, count(len(rows), "entry").replace("entrys", "entries")]) + "\n"
 

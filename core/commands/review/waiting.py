@@ -451,9 +451,11 @@ def _stale(look: Look) -> Iterator[Waiting]:
 
 
 def _runs(paths: Paths) -> Mapping[str, str]:
-    """Fact -> the run that made or confirmed it last. Its id begins with its day."""
-    with disk_errors("facts-unreadable", "the facts cannot be read"):
+    """Fact -> the run that made or confirmed it last, where that can be read. Its id begins with its day."""
+    try:
         return read_history(record_path(paths.state))[1].anchored
+    except OSError:
+        return {}
 
 
 def _why_stale(fact: Fact, today: str, since: str, runs: Callable[[], Mapping[str, str]]) -> str:
