@@ -1,5 +1,5 @@
-"""What of a conversation is searched: what the user and the assistant said, the commands, the paths, and of what a
-tool gave back its first and last lines and the lines that tell of errors.
+"""What of a conversation is searched: what the user and the assistant said, the commands, the paths, what an edit wrote
+(its beginning and end), and of what a tool gave back its first and last lines and the lines that tell of errors.
 
 What the tool itself put into the conversation (reminders, instructions, summaries after a compaction) is not searched:
 nobody said it, and it stands in every session. A text is cleared of secrets before it is shortened: the half of a
@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from core.conversations.conversation import Turn
-from core.conversations.events import Call, Command, Event, Plan, Question, Todos, call_words
+from core.conversations.events import Call, Command, Edit, Event, Plan, Question, Todos, call_words
 from core.conversations.turns import cut
 
 LINES, LINE_CHARACTERS = 4, 200
@@ -27,6 +27,9 @@ SPOKEN = 20_000
 """Of one turn of a user or an assistant so much: a file that was pasted is not what they said."""
 TITLE_CHARACTERS = 120
 
+WRITTEN = 1500
+"""So many characters of what one edit wrote."""
+_ADDED = re.compile(r"^\+(?!\+\+ )(.*)", re.MULTILINE)
 _ERROR = re.compile(
     r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|error(?:\[\w+\])?|fatal|panicked|FAILED|failed|denied|not found|refused|"
     r"Traceback|undefined|cannot|unable to)\b"
@@ -52,12 +55,24 @@ def searched(turn: Turn, number: int, clear: Callable[[str], str]) -> Spoken | N
         return None
     elif turn.is_call:
         text = clear("\n".join(filter(None, map(_called, turn.events)))).strip()
+        if any(isinstance(event, Edit) and not event.failed for event in turn.events):
+            text = f"{text}\n{written(turn.text, clear)}".strip()
         if any(isinstance(event, Call) and turn.start <= event.result < turn.end for event in turn.events):
             # A transcript in which a call and what it gave back stand in one block.
             text = f"{text}\n{output(turn.text, clear)}".strip()
     else:
         text = output(turn.text, clear)
     return Spoken(number, turn.role, text, turn.time) if text else None
+
+
+def written(text: str, clear: Callable[[str], str]) -> str:
+    """What an edit wrote: the lines that a patch adds, or the new text of a call; of long ones beginning and end."""
+    added = _ADDED.findall(text)
+    if not added:
+        _, mark, new = text.rpartition("\nnew_string: ")
+        added = (new if mark else text.partition("\ncontent: ")[2]).split("\n")
+    lines = "\n".join(line.strip() for line in added if line.strip())
+    return cut(clear(cut(lines, SEEN, SEEN)), WRITTEN * 3 // 4, WRITTEN // 4).strip()
 
 
 def output(text: str, clear: Callable[[str], str]) -> str:
