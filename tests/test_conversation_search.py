@@ -87,7 +87,8 @@ def test_of_a_long_turn_what_answers_is_shown_and_not_where_the_words_of_the_que
 @pytest.mark.parametrize(
     ("tool", "given"),
     [
-        ("Edit", {"file_path": "/srv/shop/rules.md", "old_string": "Data may go.", "new_string": "Data stay in memory."}),
+        ("Edit", {"file_path": "/srv/shop/rules.md", "old_string": "Data may go.",
+                  "new_string": "Data stay in memory."}),
         ("Write", {"file_path": "/srv/shop/rules.md", "content": "# Rules\nData stay in memory."}),
         ("apply_patch", {"input": "*** Begin Patch\n*** Update File: rules.md\n-Data may go.\n+Data stay in memory.\n"
                                   "*** End Patch"}),

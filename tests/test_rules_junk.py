@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Edit
+from core.conversations.events import Command, Edit
 from core.rules.distil import distil_offline
 
 FACT = "It turned out that the proxy strips `Authorization` headers."
@@ -33,6 +33,7 @@ WHY = "because `read_all()` keeps the whole body in memory and the container has
     ("text", "tool", "kept"),
     [
         (f"The upload worker in `worker/upload.py` drops files above 2 GB silently, {WHY}", "claude_code", True),
+        (f"The upload worker in `worker/upload.py` might drop files above 2 GB silently, {WHY}", "claude_code", False),
         (f"The upload worker in `worker/upload.py` drops files above 2 GB silently, {WHY}", "chatgpt", False),
         (f"Added `read_chunks()` to `worker/upload.py` and `worker/resume.py`, {WHY}", "claude_code", False),
         (f"Verified that {PARTS} are in `HEAD` and in `origin/main`, and that no test of `tests/upload` fails.",
@@ -40,12 +41,26 @@ WHY = "because `read_all()` keeps the whole body in memory and the container has
         (f"The worker for uploads consists of {PARTS}, with the classes `Store`, `Body` and `Chunk`.",
          "claude_code", False),
     ],
-    ids=["limit and reason", "a talk about anything", "done", "looked at", "no limit, no reason"],
+    ids=["limit and reason", "a guess", "a talk about anything", "done", "looked at", "no limit, no reason"],
 )  # fmt: skip
 def test_a_fact_limits_or_explains_and_is_of_a_project(text: str, tool: str, kept: bool) -> None:
     """Of 99 facts of 139 real conversations more than half told what was done, or what any model knows."""
     talk = Conversation("c", tool, (Turn("user", "Look at the uploads, please."), Turn("assistant", text)))
     assert bool(distil_offline(talk)["facts"]) is kept
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_what_the_shell_prints_below_every_command_is_no_failure(everywhere: bool) -> None:
+    """A line of the shell's start stood below what passed, too, and was told as why a command fails here."""
+    lacks = "bash: dump_state: command not found"
+    rows = [("make lint", "3 files checked"), ("node --test", "12 passed"), ("pnpm build", "")]
+    turns = [Turn("user", "Build it, please.")]
+    for words, output in rows:
+        shown = f"{output}\n{lacks}" if everywhere or not output else output
+        run = Command(tool="Bash", words=words, output=shown, answered=True, failed=not output)
+        turns.append(Turn("tool", words, events=(run,)))
+    told = distil_offline(Conversation("c", "claude_code", (*turns, Turn("assistant", "That is all."))))["facts"]
+    assert any("dump_state" in row["statement"] for row in told) is not everywhere
 
 
 @pytest.mark.parametrize("changed_after", [False, True])

@@ -8,6 +8,7 @@ checks reject, come again.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -22,6 +23,8 @@ LOOK_AHEAD = 8
 """What works is looked for among so many commands behind the one that failed."""
 LONGEST_COMMAND, SHORTEST_WHY, LONGEST_WHY = 200, 12, 220
 ALIKE = 0.55
+PROGRAMS = 2
+"""What more programs than these print is said by the shell around them, below what passes, too."""
 
 ASIDE = re.compile(r"\s*(?:2>&1|2>\s*/dev/null|\|\s*(?:tail|head|cat|less)\b[^|;&]*|>\s*/dev/null)\s*")
 _CD = re.compile(r"^\s*cd\s+(?P<folder>\"[^\"]+\"|'[^']+'|\S+)\s*(?:&&|;)\s*")
@@ -132,12 +135,17 @@ def find_failures(session: Session) -> Iterator[Found]:
     """A command that failed, and what works instead; each cause once, with how often it struck."""
     events = session.events
     commands = [(at, turn, row) for at, (turn, row) in enumerate(events) if isinstance(row, Command)]
+    printed: dict[str, set[str]] = defaultdict(set)
+    for _, _, row in commands:
+        for line in row.output.split("\n"):
+            printed[line.strip()].add(program_of(bare(row.words)))
     failed: list[_Failed] = []
     for number, (at, turn, row) in enumerate(commands):
         why = failure(row) or (_last_line(row.output) if row.failed and row.answered else "")
         if not why or row.refused or not _is_plain(bare(row.words)) or any(name in why for name in words.HIDDEN):
             continue
-        if not (_OF_ANY_SANDBOX.search(why) or _OF_ANY_GIT.search(why)):
+        of_shell = len(printed.get(why, ())) > PROGRAMS
+        if not (of_shell or _OF_ANY_SANDBOX.search(why) or _OF_ANY_GIT.search(why)):
             failed.append(_Failed(number, at, turn, row, why))
     told: dict[tuple[str, str], tuple[_Failed, str]] = {}
     cures: set[str] = set()

@@ -53,6 +53,8 @@ def find_worth(session: Session) -> Iterator[Found]:
     for rate, unit, line in sorted(best(rated), key=lambda row: (row[1].turn, row[1].at)):
         if words.TALK.search(words.CODE.sub("", line)):
             continue  # "d'accord, je vais …": the weights know no word of it
+        if _GUESS.search(line):
+            continue
         told = words.RULE.search(line) or words.BECAUSE.search(line) or _LIMIT.search(line)
         if not told or (PAST.match(line) and not _CHOICE.search(line)):
             continue  # its place stays empty: of what came next 2 of 12 lines were worth it
@@ -126,6 +128,7 @@ def features(line: str) -> Iterator[str]:
 
 _SPEAKS = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Ww]e|[Oo]ur|us|[Yy]ou|[Yy]our|[Ll]et['’]s)\b(?!/)")
 """Words of a talk, not of a statement."""
+_GUESS = re.compile(r"\b(?:seems?|might|maybe|probably|perhaps|likely|possibly|could be)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"^(?:\(\w{1,3}\)\s*|\d{1,2}[.)]\s+|[✅❌⚠️💡❓🔴🟡🟢•👉]+\s*)+")
 _TWICE = re.compile(r"(`[^`\n]+`)(?:,? (?:and )?\1)+")
 
