@@ -50,7 +50,7 @@ SIDE, SIDE_LEAST, WORK_LEAST = 320, 264, 340
 EVIDENCE, MARGIN = 424, 14  # unscaled pixels
 COMPACT = 640
 """In a panel narrower than this, in unscaled pixels, there is one column."""
-AGES_SECONDS = 60  # how often times like "5 min" are counted again, and the store is read while the mouse moves
+AGES_SECONDS = 60  # how often times like "5 min" are counted again, and the store is read while somebody is there
 _living: WeakSet[KnowledgePanel] = WeakSet()  # for whoever measures them
 
 
@@ -184,8 +184,8 @@ class KnowledgePanel:
         worked = self.jobs.run()
         worked += bool(self.reader.tick())
         minute = int(time.time() // AGES_SECONDS)
-        if minute != self._minute and (mouse := dpg.get_mouse_pos(local=False)) != self._mouse:
-            self._mouse = mouse
+        if minute != self._minute and ((mouse := dpg.get_mouse_pos(local=False)) != self._mouse or self.keyboard.heard):
+            self._mouse, self.keyboard.heard = mouse, False
             self.reader.ask()  # somebody is here: what tools have written since waits nowhere in the store
         if self.shell.dirty or minute != self._minute:  # an age that is shown may be another one
             self._minute = minute

@@ -241,7 +241,7 @@ class Shell:
             if moved is not None:
                 words = f"Took back: {_named(moved['out'] or moved['back'], moved['file'])}"
                 self.history.went_back(Step(lambda: self.redo(run), run), run)
-                self._follow(moved["out"], moved["back"])
+                self._follow(moved["file"], moved["out"], moved["back"])
                 self.toast(words, icon="undo-2", action="Do again", on_action=lambda: self.redo(run))
             elif kept is not None:
                 words = f"This has changed since, so it stays as it is: {_named(kept['stayed'], kept['file'])}"
@@ -272,7 +272,7 @@ class Shell:
         def finish(value: Any) -> None:
             self.history.went_on(Step(lambda: self.undo(value.run), value.run), run)
             row = value.edits[0]
-            self._follow(row["out"], row["in"])
+            self._follow(row["file"], row["out"], row["in"])
             words = f"Done again: {_named(row['in'] or row['out'], row['file'])}"
             self.toast(words, icon="redo-2", action="Undo", on_action=lambda: self.undo(value.run))
 
@@ -284,10 +284,10 @@ class Shell:
         name = f"Doing {run} again"
         return self.write(name, lambda workspace: redo(workspace, run), done=finish, failed=failed, remember=False)
 
-    def _follow(self, gone: Sequence[str], come: Sequence[str]) -> None:
+    def _follow(self, file: str, gone: Sequence[str], come: Sequence[str]) -> None:
         """A bullet stays selected under the words that it has after a step back, or forth."""
         selected = self.state.selected
-        if selected.raw in gone and len(gone) == len(come):
+        if selected.key == file and selected.raw in gone and len(gone) == len(come):
             self.select(selected.kind, selected.key, selected.line, come[gone.index(selected.raw)])
 
     def change_setting(

@@ -4,12 +4,14 @@ conversation, or lets something in that they wanted to drop."""
 from __future__ import annotations
 
 import json
+import threading
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import gui.views.start
 from core.commands.bullets import add
 from core.commands.panel.start import digest_lines, start_of
 from core.commands.workspace import Workspace
@@ -22,6 +24,7 @@ from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import Clock, Model, converse, harvested, make_home, read, write
 from tests.panel_desk import at_home_fixture, harvested_at, seated, workspace_at, write_ledger  # noqa: F401
+from tests.waiting import PATIENCE_SECONDS
 
 HELD = "# Quarantine\n\n" + "".join(
     f'- [quote-not-found] facts: tea of kind {number} (quote: "nobody said {number}") [from: tea, 2026-05-0{number}]\n'
@@ -76,6 +79,12 @@ def test_what_wants_a_look_is_decided_one_by_one_by_keys(home: Workspace, stand:
     looked(stand)
     place = stand.desk.dpg.get_value(card._place)
     assert place.endswith(" of 6") and len(card.waiting) == 6, "what was taken back is asked again"
+    stand.press("ctrl+y")
+    looked(stand)
+    place = stand.desk.dpg.get_value(card._place)
+    assert place.endswith(" of 6") and len(card.waiting) == 5, "what is done again counts again"
+    stand.press("ctrl+z")
+    looked(stand)
     stand.press("Escape", "w")
     assert stand.desk.dpg.get_value(card._place) == "1 of 6", "it begins at the first"
 
@@ -129,7 +138,9 @@ def test_the_start_is_what_a_conversation_gets_to_the_byte(desk: Desk, at_home: 
         assert seat.state.view == "conversations" and view.wish.statuses == {"harvested"} and len(view.table.rows) == 6
 
 
-def test_a_project_that_is_chosen_comes_first_and_one_that_is_gone_cannot_be_chosen(desk: Desk, at_home: Path) -> None:
+def test_a_project_that_is_chosen_comes_first_and_one_that_is_gone_cannot_be_chosen(
+    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     workspace = workspace_at(at_home)
     for name in ("api", "shop"):
         (at_home / name).mkdir()
@@ -137,9 +148,17 @@ def test_a_project_that_is_chosen_comes_first_and_one_that_is_gone_cannot_be_cho
     write_ledger(workspace, [{**read, "path": f"/t/{name}", "name": name, "project_root": str(at_home / name)}
                              for name in ("api", "shop", "gone")])  # fmt: skip
     write(workspace, "facts.md", "- Old [from: shop, 2026-05-01]\n- New [from: api, 2026-05-02]\n")
+    by_window = []  # of thousands of folders the names take as long as three frames
+    real = gui.views.start.named_projects
+
+    def named(*of: Any) -> dict[str, str]:
+        by_window.append(threading.current_thread() is threading.main_thread())
+        return real(*of)
+
+    monkeypatch.setattr(gui.views.start, "named_projects", named)
     with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
         view: Any = seat.panel.workbench.views["knowledge"]
-        assert sorted(view.side.projects) == ["No project", "api", "shop"]
+        assert sorted(view.side.projects) == ["No project", "api", "shop"] and by_window == [False]
         assert [row.text for row in view.list.rows] == ["api", "New", "shop", "Old"]
         view.side.choose(str(at_home / "shop"))
         seat.settle()
@@ -162,6 +181,45 @@ def test_esc_closes_the_list_of_projects_and_nothing_else(desk: Desk, at_home: P
         assert desk.until(lambda: not seat.state.selected.kind)
         desk.click(view.side.digest.toggle.item)
         seat.until(lambda: "digest_enabled = false" in (at_home / "config.toml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize(("width", "scale"), [(200, 1.0), (430, 2.0)])
+def test_esc_acts_where_a_field_with_a_list_is_out_of_sight(
+    desk: Desk, at_home: Path, width: int, scale: float
+) -> None:
+    """It was taken for a list that is open: Esc did nothing, and took the keyboard from the host."""
+    workspace = harvested_at(at_home)
+    field = int(desk.dpg.add_input_text(parent=desk.page))
+    with seated(desk, workspace, width=width, scale=scale, choices={"view": "knowledge"}) as seat:
+        view: Any = seat.panel.workbench.views["knowledge"]
+        assert not desk.dpg.is_item_visible(view.side.project)
+        view.pick(view.list.rows[1])
+        seat.settle()
+        desk.press("Escape")
+        assert desk.until(lambda: not seat.state.selected.kind)
+    with seated(desk, workspace, width=width, scale=scale, hears=False, choices={"view": "knowledge"}) as seat:
+        desk.click(field)
+        assert not seat.panel.keyboard.press("Esc")
+        desk.frames(5)
+        assert desk.dpg.is_item_active(field)
+    desk.dpg.delete_item(field)
+
+
+def test_the_switch_writes_what_it_shows(desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It waited for the start of a conversation to be read: a press before that switched off what it should put on."""
+    gate, config = threading.Event(), at_home / "config.toml"
+    with seated(desk, harvested_at(at_home), choices={"view": "knowledge"}) as seat:
+        side: Any = seat.panel.workbench.sides["knowledge"]
+        real = gui.views.start.start_of
+        monkeypatch.setattr(gui.views.start, "start_of", lambda *of: gate.wait(PATIENCE_SECONDS) and real(*of))
+        desk.click(side.digest.toggle.item)
+        seat.until(lambda: "digest_enabled = false" in config.read_text("utf-8"))
+        seat.until(lambda: not seat.panel.reader.waiting and not seat.panel.shell.settling.waiting)
+        shown = side.digest.toggle.on
+        desk.click(side.digest.toggle.item)
+        gate.set()
+        seat.until(lambda: "digest_enabled = true" in config.read_text("utf-8"))
+        assert not shown
 
 
 def test_while_the_settings_cannot_be_read_no_bytes_are_promised(desk: Desk, at_home: Path) -> None:

@@ -75,6 +75,12 @@ def test_notes_stand_in_the_order_of_their_lines(home: Workspace, tmp_path: Path
     assert missing.problem is not None and len(note_rows(missing)) == 3
 
 
+def test_a_long_file_is_made_ready_by_the_worker(home: Workspace, tmp_path: Path) -> None:
+    """The window stood still for as long as two megabytes in Arabic took."""
+    (tmp_path / "project" / "kettle.py").write_text("\tקפה\n", encoding="utf-8")
+    assert load(home, gather(home, None).notes[0]).lines == ("    [Hebrew: open it in your editor]",)
+
+
 def test_the_tree_has_the_folders_of_files_with_notes_and_no_other(home: Workspace) -> None:
     """A user finds a file where it lies on the disk, and sees which folder has how many notes."""
     note = gather(home, None).notes[0]
@@ -93,6 +99,7 @@ def test_the_tree_has_the_folders_of_files_with_notes_and_no_other(home: Workspa
 def test_a_line_of_any_kind_can_be_drawn() -> None:
     assert drawable("\tx") == "    x" and drawable("a\x1b[0mb") == "a\ufffd[0mb" and drawable("日本") == "日本"
     assert len(drawable("x" * 5000)) == LONGEST + 1 and drawable("# קפה") == "# [Hebrew: open it in your editor]"
+    assert drawable("ק" * 3000).endswith("…") and len(drawable("קx" * 3000)) == LONGEST + 1
 
 
 def test_a_note_stands_at_the_height_of_its_line_and_leads_there(stand: Stand) -> None:

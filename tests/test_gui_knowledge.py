@@ -339,6 +339,22 @@ def test_ctrl_z_takes_back_what_this_window_did_and_never_another_process(stand:
     assert "boils at 100 deg [from" in read(home, "facts.md")
 
 
+def test_ctrl_z_leaves_the_same_words_of_another_file_selected(stand: Stand, home: Workspace) -> None:
+    stand.begin("boils at 100")
+    stand.type_text(" deg")
+    stand.press("ctrl+Return")
+    raw = next(line for line in read(home, "facts.md").splitlines() if "100 deg" in line)
+    write(home, "decisions.md", f"# Decisions\n\n{raw}\n")
+    stand.read_again()
+    row = next(row for row in stand.view.list.rows if not row.head and row.key[0] == "decisions")
+    stand.view.pick(row)
+    stand.settle()
+    stand.press("ctrl+z")
+    assert raw not in read(home, "facts.md")
+    chosen = stand.shell.state.selected
+    assert (chosen.key, chosen.raw) == ("decisions.md", raw)
+
+
 def test_a_line_that_somebody_has_changed_since_stays_and_is_told(stand: Stand, home: Workspace) -> None:
     stand.begin("boils at 100")
     stand.type_text(" deg")

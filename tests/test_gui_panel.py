@@ -334,6 +334,9 @@ def test_what_a_tool_has_written_is_noticed_while_somebody_is_there(
         monkeypatch.setattr(gui.panel, "AGES_SECONDS", 58)
         seat.settle()
         assert seat.panel.reader._ended == ended
+        desk.press("Down")
+        monkeypatch.setattr(gui.panel, "AGES_SECONDS", 57)
+        seat.until(lambda: seat.panel.reader._ended != ended)
 
 
 def test_what_others_change_appears_by_itself(desk: Desk, at_home: Path) -> None:

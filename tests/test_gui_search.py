@@ -91,10 +91,25 @@ def test_a_search_that_takes_long_says_that_it_goes_on(stand: Stand, monkeypatch
     stand.type_text("kettle")
     stand.desk.frames(4)
     states = stand.view._states
-    assert stand.desk.dpg.is_item_shown(states["looking"].item) and not stand.view.list.rows
+    shown = lambda: [name for name, state in states.items() if stand.desk.dpg.is_item_shown(state.item)]  # noqa: E731
+    assert shown() == ["looking"] and not stand.view.list.rows
+    for _ in "kettle":
+        stand.desk.press("BackSpace")
+    stand.desk.frames(4)
+    assert stand.view.pending and shown() == ["begin"], "nothing is asked for any more"
+    stand.type_text("zzqq")
     begun.set()
     settle(stand)
-    assert stand.view.list.rows and not stand.desk.dpg.is_item_shown(states["looking"].item)
+    assert shown() == ["nothing"]
+    begun.clear()
+    for _ in "zzqq":
+        stand.desk.press("BackSpace")
+    stand.type_text("kettle")
+    stand.desk.frames(4)
+    assert shown() == ["looking"], "nobody knows yet whether that is found"
+    begun.set()
+    settle(stand)
+    assert stand.view.list.rows and shown() == []
 
 
 def settle(stand: Stand) -> None:

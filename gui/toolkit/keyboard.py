@@ -51,6 +51,8 @@ class Keyboard:
             "Shift": (dpg.mvKey_LShift, dpg.mvKey_RShift),
         }
         self._held: set[int] = set()
+        self.heard = False
+        """A key was pressed since somebody last asked."""
         look.every_tick(self._tick)
         self.registry = look.own(int(dpg.add_handler_registry()))
         dpg.add_key_press_handler(parent=self.registry, callback=self._pressed)
@@ -68,6 +70,7 @@ class Keyboard:
             self._gate = None
 
     def _heard(self, press: Press) -> None:
+        self.heard = True
         self._look.jobs.post(self._look.hush)
         name = self._look.gate.name_of(press)
         if (name or press.letters) and (not press.repeated or name in REPEATED_IN_TEXT or press.letters):
@@ -95,6 +98,7 @@ class Keyboard:
         again = REPEATED_IN_TEXT if self._look.writer is not None else REPEATED
         if name is None or (code in self._held and name not in again):
             return
+        self.heard = True
         self._held.add(code)
         self._look.jobs.post(self._look.hush)
         # Read here, with the frame that saw the key: a frame later a quick finger has let go of Ctrl.

@@ -114,10 +114,10 @@ class SourceLines:
     def set_lines(
         self, lines: Sequence[str], marks: Collection[int], keep_place: bool, headings: bool, spans: Sequence[Spans]
     ) -> None:
-        """Show these lines; those in `marks` (from 1) have a pin, `spans` are the coloured parts of each, and with
-        `headings` those of markdown stand out."""
+        """Show these lines (each `drawable`); those in `marks` (from 1) have a pin, `spans` are the coloured parts of
+        each, and with `headings` those of markdown stand out."""
         self._headings, self._spans = headings, spans
-        self.lines, self._marks = [drawable(line) for line in lines], frozenset(marks)
+        self.lines, self._marks = lines, frozenset(marks)
         self.lit = self.lit if keep_place else None
         if not keep_place:
             self._canvas.go(0.0)
@@ -211,7 +211,8 @@ class SourceLines:
 
 def drawable(line: str) -> str:
     """One line of a file as it can be drawn: tabs as spaces, no control characters, not endlessly long."""
-    line = lettered(line[: LONGEST + 1].expandtabs(4))
+    whole = line[: LONGEST + 1].expandtabs(4)
+    line = lettered(whole)
     if not line.isprintable():
         line = "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
-    return line if len(line) <= LONGEST else line[:LONGEST] + "…"
+    return line if max(len(line), len(whole)) <= LONGEST else line[:LONGEST] + "…"

@@ -168,8 +168,9 @@ class Look:
 
     def close_list(self) -> bool:
         """Close the list of a field that is open; true when there was one."""
-        seen = dpg.is_item_visible  # while its list is open the field itself counts as not drawn
-        is_open = any(not seen(item) and seen(dpg.get_item_parent(item) or 0) for item in self.lists)
+        there = [item for item in self.lists if dpg.is_item_visible(dpg.get_item_parent(item) or 0)]
+        # While its list is open a field counts as wide as ever and of no height: out of sight it keeps its height.
+        is_open = any(wide and not tall for wide, tall in map(dpg.get_item_rect_size, there))
         if is_open:
             self.focus.take()
         return is_open

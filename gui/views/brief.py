@@ -113,8 +113,8 @@ class Brief:
         """Show how it stands, while they are shown."""
         if not self.shown:
             return
+        self.digest.refresh(state)
         start, names = self._side.start, self._side.projects
-        self.digest.refresh(state, start)
         lines = foot_lines(state)
         seen = (start, names, lines, self._look.place()[2], self._look.scale)
         if seen == self._seen:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
 from core.commands.context import DigestState, digest_off, digest_on
-from core.commands.panel.start import Start
 from core.knowledge.run_state import EMPTY, UNREADABLE, UNWRITTEN, DigestStands
 from gui.shell import Shell
 from gui.state import State
@@ -47,8 +45,8 @@ class DigestSwitch:
         self._menu = Menu(look, most=3)
         self._shell.layers.append(self._menu.key)
 
-    def refresh(self, state: State, start: Start) -> None:
-        """Show it as it is, in the project of that `start` where that is known."""
+    def refresh(self, state: State) -> None:
+        """Show it as it is."""
         found = state.snapshot.overview.status.digest if state.snapshot is not None else None
         if state.snapshot is None or found is None:
             if self._shown is not None:  # another home is read
@@ -56,7 +54,6 @@ class DigestSwitch:
                 self.toggle.forget()
                 self.toggle.set_label(LOADING)
             return
-        found = replace(found, injected=start.injected) if start.most else found
         stands = state.snapshot.overview.status.stands.digest
         if (found, stands) == (self._shown, self._stands):
             return

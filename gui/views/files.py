@@ -62,7 +62,8 @@ and follows the file when it is renamed."""
 
 @dataclass(frozen=True)
 class Loaded:
-    """One source file with its notes: `lines` of its text, `spans` one a note; `problem` says why there is no text."""
+    """One source file with its notes: `lines` of its text as they are drawn, `spans` one a note; `problem` says why
+    there is no text."""
 
     note: NoteView
     lines: tuple[str, ...] = ()
@@ -91,8 +92,9 @@ def load(workspace: Workspace, note: NoteView) -> Loaded:
         return Loaded(note, spans=nowhere, problem=failed.error)
     lines = tuple(read.text.replace("\r\n", "\n").removesuffix("\n").split("\n"))
     spans = mentioned_lines([row.bullet.text for row in note.rows], lines)
-    colors = colored(os.path.basename(note.source), [drawable(line) for line in lines])
-    return Loaded(note, lines, tuple(spans), read, colors=colors)
+    drawn = tuple(map(drawable, lines))
+    colors = colored(os.path.basename(note.source), drawn)
+    return Loaded(note, drawn, tuple(spans), read, colors=colors)
 
 
 @dataclass(frozen=True)

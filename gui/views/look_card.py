@@ -169,8 +169,6 @@ class LookCard:
         """Others wait; what is looked at stays, where it is still there."""
         key = self.waiting[self.at].key if self.at < len(self.waiting) else ""
         self.waiting = ordered(rows)
-        for row in self.waiting:  # an answer that was taken back
-            self._marks.pop(row.key, None)
         self.at = next((at for at, row in enumerate(self.waiting) if row.key == key), min(self.at, len(self.waiting)))
         if self.at >= len(self.waiting):
             self.at = 0
@@ -256,6 +254,11 @@ class LookCard:
 
     # --- what is shown ---
 
+    def _answered(self) -> list[str]:
+        """The marks of what was answered since it was opened; what was taken back waits again."""
+        waiting = {row.key for row in self.waiting}
+        return [mark for key, mark in self._marks.items() if key not in waiting]
+
     def _show(self) -> None:
         kinds = Counter(row.kind for row in self.waiting)
         dpg.configure_item(self.item, show=bool(self.waiting))
@@ -268,7 +271,7 @@ class LookCard:
             button.set_kind("words-lit" if row is not None and row.kind == kind else "words")
         self.begin_button.show(not self.is_open)
         self.close_button.show(self.is_open)
-        done = len(self._marks)
+        done = len(self._answered())
         place = f"{done + self.at + 1:,} of {done + len(self.waiting):,}"
         dpg.set_value(self._place, place if row is not None else "")
         if row is None:
@@ -287,7 +290,7 @@ class LookCard:
 
     def _draw(self, drawing: Drawing) -> None:
         px = self._look.px
-        before = [*self._marks.values(), *["handle"] * self.at][-MARKS:]
+        before = [*self._answered(), *["handle"] * self.at][-MARKS:]
         colors = [*before, "text", *["handle"] * (len(self.waiting) - self.at - 1)][: 2 * MARKS]
         for at, color in enumerate(colors):
             drawing.below.box(at * px(8), 0, at * px(8) + px(6), px(6), color, px(1))

@@ -275,11 +275,12 @@ class SearchView(ListView[Findings]):
     def _ask(self, again: bool = False) -> None:
         """Search for what is wanted now; one question at a time, and only the answer to the last one is shown."""
         wanted = self.wanted
-        if self.pending or self.commands or (not again and wanted == self.data.wanted):
+        waits = self.pending or self.commands or (not again and wanted == self.data.wanted)
+        self.pending = self.pending or not waits
+        if not self.list.rows:
+            self.arrange(keep=True)  # other words than before may stand there
+        if waits:
             return
-        self.pending = True
-        if not self.data.wanted.asks:
-            self.arrange(keep=True)
         workspace, project = self._shell.workspace, self._shell.choice("project")
 
         def done(found: Findings) -> None:
@@ -356,8 +357,10 @@ class SearchView(ListView[Findings]):
     def teach(self) -> str:
         if self.commands:
             return "nothing"
-        if not self.data.wanted.asks:
-            return "looking" if self.pending and self.words else "begin"
+        if not (self.wanted.asks and (self.pending or self.data.wanted.asks)):
+            return "begin"
+        if self.pending:
+            return "looking"
         return "filtered" if self.data.wanted.narrow else "nothing-yet" if self.data.waits else "nothing"
 
     def _name_chips(self) -> None:

@@ -16,6 +16,7 @@ import dearpygui.dearpygui as dpg
 import core.knowledge.run_state as run_state
 from core.base.figures import count, size
 from core.base.project import is_below
+from core.base.result import ErrorInfo
 from core.commands.context import begin_context
 from core.commands.panel.overview import FileState, Overview
 from core.commands.panel.start import Start, start_of
@@ -184,7 +185,7 @@ class StartColumn:
 
     def refresh(self, state: State) -> None:
         """Show the snapshot; read the start again when the store or the project is another one."""
-        self.digest.refresh(state, self.start)
+        self.digest.refresh(state)
         snapshot = state.snapshot
         if snapshot is None:
             if state.first_counts is not None:
@@ -216,24 +217,27 @@ class StartColumn:
             return
         self._ticket += 1
         ticket, number = self._ticket, snapshot.ledger.by_project
+        own, around = [project] if project else [], str(workspace.cwd)
 
-        def work(_job: object) -> tuple[Start, list[str]]:
+        def work(_job: object) -> tuple[Start, dict[str, str]]:
             most = sorted(number, key=lambda folder: number[folder], reverse=True)
             # No conversation begins in a folder that is not on this computer.
-            return start_of(workspace, project), [folder for folder in most if os.path.isdir(folder)]
+            there = [folder for folder in most if os.path.isdir(folder)]
+            return start_of(workspace, project), named_projects([*there, *own], around)
 
-        def done(found: tuple[Start, list[str]]) -> None:
+        def done(found: tuple[Start, dict[str, str]]) -> None:
             if ticket != self._ticket:
                 return
-            self.start, there = found
+            self.start, self.projects = found
             if snapshot.overview.status.stands.digest.state == run_state.UNREADABLE:
                 self.start = replace(self.start, injected=False)
-            self.projects = named_projects([*there, *filter(None, [project])], str(workspace.cwd))
             dpg.configure_item(self.project, items=list(self.projects))
             self._show()
 
-        self._shell.submit("What a conversation starts with", work, done,
-                           failed=lambda error: done((Start(project, problem=str(error)), [])))  # fmt: skip
+        def failed(error: ErrorInfo) -> None:
+            done((Start(project, problem=str(error)), named_projects(own, around)))
+
+        self._shell.submit("What a conversation starts with", work, done, failed=failed)
 
     def choose(self, folder: str) -> None:
         """Show what a conversation in another project starts with."""
