@@ -104,6 +104,25 @@ def test_what_an_edit_wrote_is_found(disk: Disk, tool: str, given: dict[str, str
     assert "may go" not in hit.text
 
 
+def test_what_marks_a_secret_around_an_edit_hides_it_in_the_index(disk: Disk) -> None:
+    """The new lines alone do not look like a key or a password."""
+    body = ["MIIEpAIBAAKCAQEAx7Qd" + "Zq8Tn4" * 7 for _ in range(4)]
+    patch = "\n".join(
+        ["*** Begin Patch", "*** Update File: id_rsa", " -----BEGIN RSA PRIVATE KEY-----", *(f"+{one}" for one in body),
+         " -----END RSA PRIVATE KEY-----", "*** End Patch"]
+    )  # fmt: skip
+    given = [
+        ("apply_patch", {"input": patch}),
+        ("Edit", {"file_path": "/srv/k.json", "old_string": '"password": ', "new_string": '"Tr0ub4dorAnd3xyzQ9"'}),
+    ]
+    for at, (tool, row) in enumerate(given):
+        wrote = [{"type": "tool_use", "id": "e1", "name": tool, "input": row}]
+        disk.claude(f"s{at}", ("user", "Rotate it."), ("assistant", wrote), ("user", result("e1", "done")))
+    disk.build()
+    data = b"".join(path.read_bytes() for path in (disk.folder / "cache").rglob("*") if path.is_file())
+    assert b"Zq8Tn4" not in data and b"Tr0ub4dor" not in data
+
+
 def test_no_half_of_a_secret_that_an_edit_wrote_is_indexed(disk: Disk) -> None:
     key = "sk-" + "ant-api03-" + "Zq8" * 31
     for at in range(900, 1_200, 20):

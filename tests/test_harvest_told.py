@@ -167,24 +167,6 @@ def test_what_was_known_already_is_counted_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "later", "lines"),
-    [
-        ("Checks of gate", ["make test", "make lint"], 1),
-        ("Checks of gate", ["make lint", "make e2e"], 2),
-        ("Release", ["make test", "make lint"], 2),
-    ],
-    ids=["some of them, in another order", "another one", "steps of something else"],
-)
-def test_checks_that_stand_already_are_no_new_playbook(tmp_path: Path, name: str, later: list[str], lines: int) -> None:
-    """One project had four playbooks of its checks, for each session had run some of them in an order of its own."""
-    world = World(tmp_path)
-    for steps in (["make lint", "make test", "make build"], later):
-        world.converse(f"User: {' '.join(steps)}\n")
-        world.run(says(playbooks=[{"name": name, "steps": steps, "quote": ""}]))
-    assert world.text("playbooks.md").count("\n- ") == lines
-
-
-@pytest.mark.parametrize(
     ("fruitless", "fruitful", "told"), [(9, 0, False), (10, 0, True), (9, 3, False), (10, 3, True)]
 )
 def test_a_run_of_the_offline_rules_that_finds_next_to_nothing_says_why(

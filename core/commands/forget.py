@@ -86,10 +86,9 @@ def forget(
         if answer == 2:
             return found
         yes = answer == 1
-    enter = partial(_enter, workspace.paths, keys=keys, now=now(), for_good=yes)
-    notes = with_store(workspace.paths, "forget", now(), enter)
+    notes = with_store(workspace.paths, "forget", now(), lambda store: _enter(workspace.paths, store, keys, now()))
     problems = _drop_answers(workspace, keys)
-    done = _remove(workspace, found, names, now) if yes else _mark(workspace, found, now)
+    done = _remove(workspace, found, now) if yes else _mark(workspace, found, now)
     left = forget_in_index(workspace)
     return replace(done, errors=(*done.errors, *problems), warnings=(*done.warnings, *notes, *left))
 
@@ -175,23 +174,20 @@ def _said_by_others(paths: Paths, keys: Collection[str]) -> dict[tuple[str, str]
 # --- the durable steps ------------------------------------------------------------------------------------------------
 
 
-def _enter(paths: Paths, store: Recovered, keys: Sequence[str], now: datetime, for_good: bool) -> list[str]:
+def _enter(paths: Paths, store: Recovered, keys: Sequence[str], now: datetime) -> list[str]:
     """From then on no harvest reads it, however this ends; its copy in the archive goes. What it confirmed is borne out
     once less. What recovery noted. Raises OSError."""
     entries: Entries = store.entries
     copies = {key_of(str(row.get("path", "")), str(row.get("source", ""))) for row in map(entries.__getitem__, keys)}
-    note_entries(paths, entries, {key: _entry(entries[key], now, for_good) for key in keys}, FORGOTTEN, now)
+    note_entries(paths, entries, {key: _entry(entries[key], now) for key in keys}, FORGOTTEN, now)
     for key in copies:
         files.discard(file_of(paths.archive, key))
     make_confirmed(paths)
     return store.notes
 
 
-def _entry(entry: Entry, now: datetime, for_good: bool) -> Entry:
+def _entry(entry: Entry, now: datetime) -> Entry:
     kept = {key: value for key, value in entry.items() if key in KEPT}
-    path = str(entry.get("path", ""))
-    if for_good and "#" in path:  # a talk of an export is named by its title
-        kept["name"] = f"{entry.get('source', '')}/{path.rpartition('#')[2]}"
     at = now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     return {**kept, "status": FORGOTTEN, "at": at, "items": {}, "error": None}
 
@@ -226,7 +222,7 @@ def _without(lines: Sequence[str], there: list[str]) -> list[Hunk]:
     return without_lines(there, lines)[0]
 
 
-def _remove(workspace: Workspace, found: Forgotten, names: Collection[str], now: Clock) -> Forgotten:
+def _remove(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
     """Purge the lines that rest on it alone, with everything that plans and logs say of it; then its copies in the
     trash. Lines that others say too lose its name only."""
     paths, moment = workspace.paths, now()
@@ -239,10 +235,10 @@ def _remove(workspace: Workspace, found: Forgotten, names: Collection[str], now:
     def work(store: Recovered) -> None:
         _hand_over(paths, found, moment, new_edit_run(moment), drop=True)
         begin_purge(paths, texts, day, found.conversations)
-        for name in {one for called in names for one in (called, called.rpartition("/")[2])} - {""}:
-            record.forget(paths.experience, session=name)
         for key in found.conversations:
             entry = store.entries.get(key, {})
+            for name in {entry_name(entry), entry_name(entry).rpartition("/")[2]} - {""}:
+                record.forget(paths.experience, session=name)
             for name in list(entry.get("trash") or {}):
                 files.discard(paths.trash / name)
                 drop_from_trash(entry, name)

@@ -29,7 +29,15 @@ TITLE_CHARACTERS = 120
 
 WRITTEN = 1500
 """So many characters of what one edit wrote."""
-_ADDED = re.compile(r"^\+(?!\+\+ )(.*)", re.MULTILINE)
+_PATCH = re.compile(r"^(?:\*\*\* Begin Patch|diff --git |@@ |\+\+\+ )|\*\*\* (?:Add|Update) File: ", re.MULTILINE)
+_ADDED = re.compile(r"^\+(?!\+)(.*)", re.MULTILINE)
+_NEW = re.compile(
+    r"^(?:new_?str(?:ing)?|content|file_?text|new_?source|code): (.*?)"
+    r"(?=^(?:(?:old|new)_?str(?:ing)?|content|file_?text|new_?source|code|replace_?all|file_?path|path): |\Z)",
+    re.MULTILINE | re.DOTALL | re.IGNORECASE,
+)
+"""The members of a call with the new text of a file, as each tool names it."""
+_BETWEEN = re.compile(r"^={5,}\n", re.MULTILINE)
 _ERROR = re.compile(
     r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|error(?:\[\w+\])?|fatal|panicked|FAILED|failed|denied|not found|refused|"
     r"Traceback|undefined|cannot|unable to)\b"
@@ -55,7 +63,7 @@ def searched(turn: Turn, number: int, clear: Callable[[str], str]) -> Spoken | N
         return None
     elif turn.is_call:
         text = clear("\n".join(filter(None, map(_called, turn.events)))).strip()
-        if any(isinstance(event, Edit) and not event.failed for event in turn.events):
+        if any(isinstance(event, Edit) and not (event.failed or event.refused) for event in turn.events):
             text = f"{text}\n{written(turn.text, clear)}".strip()
         if any(isinstance(event, Call) and turn.start <= event.result < turn.end for event in turn.events):
             # A transcript in which a call and what it gave back stand in one block.
@@ -66,13 +74,22 @@ def searched(turn: Turn, number: int, clear: Callable[[str], str]) -> Spoken | N
 
 
 def written(text: str, clear: Callable[[str], str]) -> str:
-    """What an edit wrote: the lines that a patch adds, or the new text of a call; of long ones beginning and end."""
-    added = _ADDED.findall(text)
-    if not added:
-        _, mark, new = text.rpartition("\nnew_string: ")
-        added = (new if mark else text.partition("\ncontent: ")[2]).split("\n")
-    lines = "\n".join(line.strip() for line in added if line.strip())
-    return cut(clear(cut(lines, SEEN, SEEN)), WRITTEN * 3 // 4, WRITTEN // 4).strip()
+    """What an edit wrote: the lines that a patch adds, or the new text of a call; of long ones beginning and end. The
+    call is cleared as a whole: what marks a secret may stand in the lines around it."""
+    cleared = clear(cut(text, SPOKEN * 3 // 4, SPOKEN // 4))
+    lines = (line.strip() for part in _new(cleared) for line in part.split("\n"))
+    return cut("\n".join(line for line in lines if line), WRITTEN * 3 // 4, WRITTEN // 4).strip()
+
+
+def _new(text: str) -> list[str]:
+    """The new parts of an edit: a patch's lines, Cline's two ways, or the members of a call."""
+    if _PATCH.search(text):
+        return _ADDED.findall(text)
+    if "<content>" in text:
+        return [text.partition("<content>")[2].rpartition("</content>")[0]]
+    if " REPLACE" in text:
+        return [_BETWEEN.split(block)[-1].rstrip("+>") for block in text.split(" REPLACE")[:-1]]
+    return _NEW.findall(text)
 
 
 def output(text: str, clear: Callable[[str], str]) -> str:

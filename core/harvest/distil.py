@@ -158,10 +158,11 @@ def _as_known(item: Item, date: str, roots: Sequence[str]) -> Known:
     return Known(item.category, item.text, date=date, waits=bool(item.held), path=path)
 
 
-def _by_rules(conversation: Conversation, name: str, options: HarvestOptions) -> tuple[Item, ...]:
-    """What the rules say of a whole conversation: an earlier reading by rules is judged by rules."""
+def _by_rules(conversation: Conversation, name: str, options: HarvestOptions) -> tuple[Item, ...] | None:
+    """What the rules say of a whole conversation, None where they fail: an earlier reading by rules is judged by
+    rules."""
     again = attempt(distil, conversation, name, replace(options.distil, waiting=None), None)
-    return again.value.items if isinstance(again, Ok) else ()
+    return again.value.items if isinstance(again, Ok) else None
 
 
 def _read_again(step: Step, options: HarvestOptions, opened: StoreCache, *, context: bool) -> _Read:

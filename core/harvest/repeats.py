@@ -25,7 +25,6 @@ from core.base.markdown import Bullet, Provenance, bullet_line, parse_bullets, s
 from core.base.paths import Paths
 from core.base.project import same_key
 from core.harvest.freeze import mark_of_text
-from core.harvest.playbook import steps_in
 from core.harvest.proofs import Proofs
 from core.knowledge.alike import differs_in_value, flat
 from core.knowledge.bullet_text import held_item, with_quote
@@ -37,7 +36,6 @@ from core.knowledge.journal import FrozenPlan
 from core.knowledge.ledger import Entries
 from core.knowledge.lines import PlannedFile, absent_lines, key_of
 from core.knowledge.run_state import UNDO
-from core.rules.checks import CHECKS
 
 if TYPE_CHECKING:
     from core.harvest.answer import Item
@@ -103,22 +101,7 @@ class Repeats:
         wordings = [split_provenance(other[2:])[0] for other in same]
         if wordings and text not in wordings:
             return _moved(text, wordings[-1], bullet_line(wordings[-1], provenance), moved)
-        words = self._whole_checks(file, text, place)
-        return _moved(text, words, bullet_line(words, provenance), moved) if words else line
-
-    def _whole_checks(self, file: str, text: str, place: str) -> str:
-        """The checks of the project as they stand with no fewer commands, "" for none: each session runs some of them,
-        in an order of its own, and each stood as a playbook."""
-        name, _, _ = text.partition("**: ")
-        some = set(steps_in(text))
-        if not some or not name.startswith(f"**{CHECKS}"):
-            return ""
-        for line in (line for rows in self._by_words[file].values() for line in rows):
-            words, origin = split_provenance(line[2:])
-            here = origin is not None and not self._is_elsewhere(origin.source, place)
-            if here and words.partition("**: ")[0] == name and some <= set(steps_in(words)):
-                return words
-        return ""
+        return line
 
     def _heard(self, origin: Provenance, text: str) -> str:
         """The turn that a line of an earlier harvest was taken from, "" where nobody knows."""

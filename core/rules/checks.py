@@ -16,8 +16,6 @@ from core.rules.failures import bare, failure, folder_of
 from core.rules.sentence import Found
 from core.rules.session import Session, is_change
 
-CHECKS = "Checks"
-"""How the name of such a playbook begins."""
 LEAST_STEPS, LEAST_RUNS = 2, 2
 MAX_WAITING = 200
 _ONE_PLACE = re.compile(r"\s(?:\./)?[\w.-]+/(?!\.\.\.(?:\s|$))[\w./-]*")
@@ -50,7 +48,7 @@ def are_checks(steps: Sequence[str]) -> bool:
 
 def checks_of(project: str, steps: Sequence[str]) -> dict[str, str]:
     """The fields of the playbook with which a project is checked."""
-    return {"name": f"{CHECKS} of {project}" if project else CHECKS, "steps": " -> ".join(steps), "quote": ""}
+    return {"name": f"Checks of {project}" if project else "Checks", "steps": " -> ".join(steps), "quote": ""}
 
 
 def find_checks(session: Session) -> Iterator[Found]:

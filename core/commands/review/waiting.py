@@ -193,18 +193,19 @@ def similar(paths: Paths) -> list[Alike]:
 
 
 def proposals(paths: Paths, problems: list[ErrorInfo] | None = None) -> list[Superseding]:
-    """What a newer statement seems to contradict, and what a model has said to be outdated, finished or answered,
-    without what the user has dismissed. Of all that would take the place of one statement the newest alone: once it is
-    struck through, the others ask about nothing. `problems` hears of a ledger whose offers could not be read; the
-    others are given all the same."""
-    return list({(pair.old.file, pair.old.bullet.line, pair.act): pair for pair in _proposed(paths, problems)}.values())
+    """What a newer statement seems to contradict, and what a model has said to be outdated, finished or answered. Of
+    all that would take the place of one statement the newest alone, and nothing where the user has dismissed that or
+    put it off. `problems` hears of a ledger whose offers could not be read; the others are given all the same."""
+    pairs = sorted(_proposed(paths, problems), key=lambda pair: _age(pair.new))
+    newest = {(pair.old.file, pair.old.bullet.line, pair.act): pair for pair in pairs}
+    dismissed = silenced(paths, utc_now().date().isoformat())
+    asked = [pair for pair in newest.values() if pair.key not in dismissed]
+    return sorted(asked, key=lambda pair: (pair.old.file, pair.old.bullet.line))
 
 
 def _proposed(paths: Paths, problems: list[ErrorInfo] | None) -> list[Superseding]:
     rows = _placed(paths, CONTRADICTED)
-    dismissed = silenced(paths, utc_now().date().isoformat())
-    pairs = {pair.key: pair for pair in (*superseding(rows), *_offered(paths, problems))}
-    return [pair for pair in pairs.values() if pair.key not in dismissed]
+    return list({pair.key: pair for pair in (*superseding(rows), *_offered(paths, problems))}.values())
 
 
 def replace_old(
