@@ -436,6 +436,12 @@ def test_a_hit_that_does_not_fit_is_shortened_and_not_dropped(shop: Path) -> Non
             "how was the badge to be drawn?",
             "3 user] go with 2 (to: 2. as an inline picture)",
         ),
+        (
+            "A badge needs the whole table dropped first. Shall I create `Badge.jsx` for the badge?",
+            "No, not a file.",
+            "which file did I turn down for the badge?",
+            "3 user] No, not a file (to: Shall I create `Badge.jsx` for the badge?)",
+        ),
     ],
 )
 def test_a_short_reply_is_shown_with_what_it_answers(shop: Path, said: str, reply: str, asked: str, shown: str) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
+from core.conversations.changed import changed_files, of_the_work
 from core.rules import words
 from core.rules.sentence import Found, alike, found, lost, names_in, stems, whole_quotes
 from core.rules.session import Session
@@ -48,7 +49,9 @@ def find_worth(session: Session) -> Iterator[Found]:
     readers kept 17 of 104, of the others 18 of 34. Of those that say neither what limits a thing nor why they kept 4 of
     56, of those that tell what was done 2 of 46: that the ledger and the conversation have.
     """
-    late = (row for row in candidates(session) if row[0].turn >= session.last_change)
+    work = of_the_work(changed_files(session.conversation.turns))
+    last = max((row.last for row in work.values()), default=-1)
+    late = (row for row in candidates(session) if row[0].turn >= last)
     rated = [(probability(of, weights()), unit, line) for unit, line, of in late]
     for rate, unit, line in sorted(best(rated), key=lambda row: (row[1].turn, row[1].at)):
         if words.TALK.search(words.CODE.sub("", line)):

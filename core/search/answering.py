@@ -80,7 +80,15 @@ _ASKS_REFUSAL = re.compile(
     r"\b(?:turn(?:ed)? (?:\w+ ){0,3}down|declin\w+|refus\w+|reject\w+|sa(?:y|id) no|rifiut\w+|rechaz\w+)\b",
     re.IGNORECASE,
 )
-_REFUSAL = re.compile(r"(?:no?|nope|nein|non)\b.*\(to: |.*\(refused by the user\)", re.IGNORECASE)
+_REFUSAL = re.compile(
+    r"(?:no?(?! (?:problem|worries|rush))|nope|nein|non)\b.*\(to: |.*\(refused by the user\)", re.IGNORECASE
+)
+_OPTION = re.compile(r"\W*(?:option |variant )?([a-d]|\d{1,2})[).:](?=\s)", re.IGNORECASE)
+_NAMES_OPTION = re.compile(
+    r"\W*(?:(?:option|variant|number|go with|take|let'?s (?:do|go with|take))\W+)*([a-d]|\d{1,2})"
+    r"(?=[).,:!]|\s*$|\s+(?:please|it is|and|but)\b)",
+    re.IGNORECASE,
+)
 _ANNOUNCES = re.compile(r"(?:let me|i'?ll|i will|now (?:let|i)|next,? i|looking at|checking)\b", re.IGNORECASE)
 
 
@@ -165,10 +173,12 @@ def _with_questions(
     made = []
     for one in pieces:
         said = sentences(asked[before[one.position]]) if one.position in replies else []
-        names = {word for word in words_of(one.text) if word.isdigit() or word in ("a", "b", "c", "d")}
-        options = [text for text in said if names.intersection(words_of(text[:NUMBERED])[:2])]
+        named = _NAMES_OPTION.match(one.text)
+        marked = [(found[1].lower(), text) for text in said if (found := _OPTION.match(text[:NUMBERED]))]
+        options = [text for mark, text in marked if named and len(marked) > 1 and mark == named[1].lower()]
         questions = options or [text for text in said[-1:] if "?" in text or "？" in text]
-        made += [one._replace(text=f"{one.text} (to: {text[-QUESTION:]})") for text in questions[-1:]] or [one]
+        reply = one.text.rstrip(" .!,。！")  # else the question would be a sentence of its own
+        made += [one._replace(text=f"{reply} (to: {text[-QUESTION:]})") for text in questions[-1:]] or [one]
     return made
 
 
