@@ -50,13 +50,7 @@ def answered(tool: str, **given: Any) -> str:
 def test_the_place_of_a_hit_is_no_password(shop: Path) -> None:
     """Behind a sentence on a secret an agent that ran the command in a shell got `[redacted: secret]` for a place."""
     said = ["How do people log in on staging?", "With the full flow when `STAGING_SECRET` is not set"]
-    rows = [
-        turn("user" if at % 2 == 0 else "assistant", [{"type": "text", "text": text}], at, "b4-b33d460b93-0", shop)
-        for at, text in enumerate(said)
-    ]
-    kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
-    (kept / "b4-b33d460b93-0.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert call("search", "--build", "--quiet")[0] == 0
+    kept_talk(shop, "b4-b33d460b93-0", said)
     for command in ("find", "search"):
         assert "→ b4-b33d460b93-0:2" in call(command, "how to log in on staging")[1], command
 

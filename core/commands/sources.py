@@ -20,6 +20,7 @@ from core.commands.row import nearest, optional, top
 from core.commands.text import count, one_line, size
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.classify import classify_conversation
+from core.harvest.steps import KEEP_DAYS as KEEP_DAYS
 from core.knowledge.ledger import Entry, seen_ledger
 from core.sources.artifact import HOME as HOME
 from core.sources.artifact import Artifact
@@ -34,7 +35,6 @@ from core.sources.walk import survey
 
 CLAUDE_DAYS = 30
 """After how many days Claude Code deletes a transcript unless its settings say `cleanupPeriodDays`."""
-SOON_DAYS = 7
 FOR_EVER = 36_500
 """Who has a tool keep its transcripts for so many days means that it shall delete none."""
 SETTINGS_BYTES = 1 << 20
@@ -48,7 +48,7 @@ class SourceFound:
     were never harvested, and of those `too_large` ones were found too large by a harvest, as they will be while
     `max_harvest_source_bytes` is what it is (they are not counted as new). `expires_days` is after how many days
     without a change the tool deletes one (0: it does not, or does not say); `expiring` how many it will delete within
-    `SOON_DAYS` days, of which `expiring_unharvested` would be lost; `next_expiry` is when the first goes. `picked`: the
+    `KEEP_DAYS` days, of which `expiring_unharvested` would be lost; `next_expiry` is when the first goes. `picked`: the
     settings name it. `days` is how many were last written to on which day of the user's calendar (for a picture; the
     JSON leaves it out).
     """
@@ -263,7 +263,7 @@ def _expiry(
         return
     ends = [(item.mtime_ns / 1e9 + days * 86_400, item) for item in seen]
     row.next_expiry = iso_of(min(end for end, _ in ends))
-    soon = [item for end, item in ends if end <= now.timestamp() + SOON_DAYS * 86_400]
+    soon = [item for end, item in ends if end <= now.timestamp() + KEEP_DAYS * 86_400]
     row.expiring = len(soon)
     row.expiring_unharvested = sum(not _is_harvested(item, known) for item in soon)
 
@@ -352,7 +352,7 @@ def expiry_text(row: SourceFound) -> str:
     if not row.expiring:
         return f"{habit}; the next on {row.next_expiry[:10]}"
     lost = f", {row.expiring_unharvested} of them not harvested" if row.expiring_unharvested else ", all harvested"
-    return f"{habit}: {count(row.expiring, 'conversation')} within {count(SOON_DAYS, 'day')}{lost}"
+    return f"{habit}: {count(row.expiring, 'conversation')} within {count(KEEP_DAYS, 'day')}{lost}"
 
 
 COMMANDS = (top("sources", "--json", sources, sources_text, optional("name", "only this source, with its places")),)

@@ -74,7 +74,7 @@ class Harvest:
     are what the model says of lines that are known, for the user to decide; `date` is the UTC day of the conversation
     (YYYY-MM-DD), "" when nothing tells it. `title` is what it is called, without secrets where those are replaced.
     `by_rules` is what the rules find in the whole of a conversation that was read when it was shorter, None for others;
-    `before` is what the rules of today find in what it was then."""
+    `before` is what the rules of today find in what it was then, None where its tool has written the file anew."""
 
     items: tuple[Item, ...]
     skipped: dict[str, int] = field(default_factory=dict)

@@ -28,7 +28,7 @@ UNDONE_BY_YOU = "its harvest was undone by you"
 FORGOTTEN_BY_YOU = "forgotten, as you asked"
 """Why a conversation is kept that was harvested before, and is not harvested again unless the user asks."""
 KEEP_DAYS = 7
-"""What its tool will delete within so many days is kept."""
+"""What its tool will delete within so many days is kept, and told of."""
 CLASSES = ("live", "user-kept", "prune", "harvest", "keep")
 
 

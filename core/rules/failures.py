@@ -137,8 +137,9 @@ def find_failures(session: Session) -> Iterator[Found]:
     commands = [(at, turn, row) for at, (turn, row) in enumerate(events) if isinstance(row, Command)]
     printed: dict[str, set[str]] = defaultdict(set)
     for _, _, row in commands:
+        program = program_of(bare(row.words))
         for line in row.output.split("\n"):
-            printed[line.strip()].add(program_of(bare(row.words)))
+            printed[line.strip()].add(program)
     failed: list[_Failed] = []
     for number, (at, turn, row) in enumerate(commands):
         why = failure(row) or (_last_line(row.output) if row.failed and row.answered else "")

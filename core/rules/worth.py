@@ -46,23 +46,31 @@ def find_worth(session: Session) -> Iterator[Found]:
     """The units of a session that are worth a line, the better one of two that say the same.
 
     What was said before the last change of files is overtaken by it, or can be read in it: of such units with labels
-    readers kept 17 of 104, of the others 18 of 34. Of those that say neither what limits a thing nor why they kept 4 of
-    56, of those that tell what was done 2 of 46: that the ledger and the conversation have.
+    readers kept 17 of 104, of the others 18 of 34.
     """
-    work = of_the_work(changed_files(session.conversation.turns))
-    last = max((row.last for row in work.values()), default=-1)
-    late = (row for row in candidates(session) if row[0].turn >= last)
-    rated = [(probability(of, weights()), unit, line) for unit, line, of in late]
+    since = last_work(session)
+    rated = [(probability(of, weights()), unit, line) for unit, line, of in candidates(session) if unit.turn >= since]
     for rate, unit, line in sorted(best(rated), key=lambda row: (row[1].turn, row[1].at)):
-        if words.TALK.search(words.CODE.sub("", line)):
-            continue  # "d'accord, je vais …": the weights know no word of it
-        if _GUESS.search(line):
-            continue
-        told = words.RULE.search(line) or words.BECAUSE.search(line) or _LIMIT.search(line)
-        if not told or (PAST.match(line) and not _CHOICE.search(line)):
-            continue  # its place stays empty: of what came next 2 of 12 lines were worth it
-        category = "decisions" if _CHOICE.search(line) else "facts"
-        yield found(category, line, unit.turn, quote=unit.quote, score=round(100 * rate))
+        if holds(line):  # else its place stays empty: of what came next 2 of 12 lines were worth it
+            category = "decisions" if _CHOICE.search(line) else "facts"
+            yield found(category, line, unit.turn, quote=unit.quote, score=round(100 * rate))
+
+
+def last_work(session: Session) -> int:
+    """The turn of the last change of the files that a session worked on, -1 where it changed none."""
+    work = of_the_work(changed_files(session.conversation.turns))
+    return max((row.last for row in work.values()), default=-1)
+
+
+def holds(line: str) -> bool:
+    """Whether a line says what limits a thing or why it is so, without guessing and to nobody. Of units with labels
+    that say neither readers kept 4 of 56, and of those that tell what was done (which the ledger and the conversation
+    have) 2 of 46: these only where they chose."""
+    if words.TALK.search(words.CODE.sub("", line)) or _GUESS.search(line):
+        return False  # "d'accord, je vais …": the weights know no word of it
+    if PAST.match(line) and not _CHOICE.search(line):
+        return False
+    return any(table.search(line) for table in (words.RULE, words.BECAUSE, _LIMIT))
 
 
 def candidates(session: Session) -> Iterator[tuple[Unit, str, frozenset[str]]]:

@@ -103,8 +103,7 @@ class KnowledgeView(ListView[Knowledge]):
         self.looks.build(parent, view)
         chips = ChipRow(self._look, parent, view)
         self.tabs = {
-            name: chips.add(looks.name, looks.color, lambda _on, name=name: self.show(name))  # type: ignore[misc]
-            for name, looks in NAMES.items()
+            name: chips.add(looks.name, looks.color, partial(self._tab, name)) for name, looks in NAMES.items()
         }
         self.plus = chips.add(
             "+", "muted", lambda _on: self._shell.in_order(self.begin_add)(), "Write a bullet by hand"
@@ -182,6 +181,9 @@ class KnowledgeView(ListView[Knowledge]):
             chip.set_on(name == self.category)
         self.take(self.data)
         self.arrange(keep=False)
+
+    def _tab(self, name: str, _on: bool) -> None:
+        self.show(name)
 
     def press(self, key: str, typing: bool) -> bool:
         """What wants a look has its keys first, while it is open."""

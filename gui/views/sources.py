@@ -17,7 +17,7 @@ import dearpygui.dearpygui as dpg
 from core.base.figures import count, seconds_of, size
 from core.base.result import ErrorInfo
 from core.commands.panel.bullets import local_day
-from core.commands.sources import ALL, HOME, NAMES, SOON_DAYS, SourceFound, SourcesReport, known_name, sources
+from core.commands.sources import ALL, HOME, KEEP_DAYS, NAMES, SourceFound, SourcesReport, known_name, sources
 from core.commands.workspace import utc_now
 from gui.shell import RUN, Shell
 from gui.state import State
@@ -59,7 +59,7 @@ def expiry_words(found: SourceFound) -> tuple[str, str]:
     if not found.expiring:
         first = f"; the first on {local_day(found.next_expiry[:10])}" if found.next_expiry else ""
         return f"{found.title} deletes what is older than {count(found.expires_days, 'day')}{first}", "hint"
-    soon = f"{found.title} deletes {found.expiring:,} of them within {SOON_DAYS} days"
+    soon = f"{found.title} deletes {found.expiring:,} of them within {KEEP_DAYS} days"
     lost = found.expiring_unharvested
     if not lost:
         return f"{soon}; all are harvested", "edited"

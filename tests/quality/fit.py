@@ -26,7 +26,7 @@ from typing import NamedTuple
 from core.conversations.read import read_conversation
 from core.rules.session import read_session
 from core.rules.units import Unit
-from core.rules.worth import BIAS, LEAST, MAX_LINES, WEIGHTS, best, candidates, probability
+from core.rules.worth import BIAS, LEAST, MAX_LINES, WEIGHTS, best, candidates, holds, last_work, probability
 from tests.corpus import CORPUS
 from tests.quality.sheets import unit_hash
 
@@ -39,8 +39,8 @@ RIDGE, ROUNDS, CLOSE = 10.0, 60, 0.001
 
 
 class Row(NamedTuple):
-    """A labelled unit: whose it is, its file, whether it was read strictly, its label, the line that it makes, and the
-    features of that."""
+    """A labelled unit: whose it is, its file, whether it was read strictly, its label, the line that it makes, the
+    features of that, and whether no file was changed after it."""
 
     owner: str
     file: str
@@ -49,6 +49,7 @@ class Row(NamedTuple):
     unit: Unit
     line: str
     features: frozenset[str]
+    late: bool
 
 
 def labelled(folders: Sequence[Path]) -> Iterator[Row]:
@@ -60,9 +61,10 @@ def labelled(folders: Sequence[Path]) -> Iterator[Row]:
             continue
         owner = label["repository"].partition("__")[0]
         session = read_session(read_conversation(path.name, path.read_bytes()))
+        since = last_work(session)
         for unit, line, features in candidates(session):
             if letter := label["units"].get(unit_hash(unit)):
-                yield Row(owner, label["file"], label["strict"], letter, unit, line, features)
+                yield Row(owner, label["file"], label["strict"], letter, unit, line, features, unit.turn >= since)
 
 
 def fit(rows: Sequence[Row]) -> dict[str, float]:
@@ -114,11 +116,13 @@ def _chosen(rated: Sequence[tuple[float, Row]], least: float, most: int) -> Iter
     """What a harvest would take: the best of each session, nothing twice."""
     files: dict[str, list[tuple[float, Row]]] = defaultdict(list)
     for rate, row in rated:
-        files[row.file].append((rate, row))
+        if row.late:
+            files[row.file].append((rate, row))
     for mine in files.values():
         rows = {id(row.unit): row for _, row in mine}
         for _, unit, _ in best(((rate, row.unit, row.line) for rate, row in mine), least, most):
-            yield rows[id(unit)]
+            if holds(rows[id(unit)].line):
+                yield rows[id(unit)]
 
 
 def _told(chosen: Sequence[Row], kept: Counter[str], head: str) -> str:

@@ -235,9 +235,9 @@ def _line(row: FoundRow, clean: Callable[[str], str]) -> str:
     return one_line(" ".join([said, *arrow, *map(clean, more)]))
 
 
-def find_text(report: FindReport) -> str:
-    """The lines of `knowledge find`."""
-    return "\n".join(find_lines(report) or ["nothing found"]) + "\n"
+def find_text(report: FindReport, clean: Callable[[str], str] = str) -> str:
+    """The lines of `knowledge find`, what is told having gone through `clean` part by part."""
+    return "\n".join(find_lines(report, clean=clean) or ["nothing found"]) + "\n"
 
 
 def piped_text(report: FindReport) -> str:
@@ -245,4 +245,4 @@ def piped_text(report: FindReport) -> str:
     name of a session behind a sentence on a password was taken for the password."""
     from core.base.marks import for_prompt  # a terminal does without
 
-    return "\n".join(find_lines(report, clean=for_prompt) or ["nothing found"]) + "\n"
+    return find_text(report, for_prompt)

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from core.base.marks import for_prompt
 from core.commands.conversations import BuildReport, build_text
 from core.commands.conversations import build as build_index
 from core.commands.moment.find import ARGUMENTS, find
-from core.commands.moment.found import FindReport, find_text, piped_text
+from core.commands.moment.found import FindReport, find_text
 from core.commands.row import NAMED, flag, single, whole_number
 from core.commands.table import SUMMARY
 from core.commands.workspace import Workspace
@@ -61,16 +62,10 @@ def search_listed(
     )
 
 
-def listing_text(listing: Listing) -> str:
-    """The lines of `knowledge search`."""
-    built = f"{build_text(listing.built)}\n" if listing.built is not None else ""
-    return built + (find_text(listing.report) if listing.report is not None else "")
-
-
-def piped_listing(listing: Listing) -> str:
-    """The same for a pipe, through the gate."""
-    built = for_prompt(f"{build_text(listing.built)}\n") if listing.built is not None else ""
-    return built + (piped_text(listing.report) if listing.report is not None else "")
+def listing_text(listing: Listing, clean: Callable[[str], str] = str) -> str:
+    """The lines of `knowledge search`; for a pipe, `clean` is the gate into a prompt."""
+    built = clean(f"{build_text(listing.built)}\n") if listing.built is not None else ""
+    return built + (find_text(listing.report, clean) if listing.report is not None else "")
 
 
 COMMANDS = (
@@ -85,6 +80,6 @@ COMMANDS = (
         flag("--build", "first read every conversation that is not in the index yet"),
         long=True,
         words=NAMED,
-        piped_text=piped_listing,
+        piped_text=partial(listing_text, clean=for_prompt),
     ),
 )
