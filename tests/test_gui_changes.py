@@ -1,0 +1,197 @@
+"""The whole panel in a real window, while tools, editors, other programs and steps back change what it shows."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.base.result import KnowledgeError, Ok, attempt
+from core.commands.bullets import add
+from core.commands.settings import config_set
+from core.harvest.report import Progress
+from gui import harvest_run
+from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.panel_desk import (  # noqa: F401 - pytest finds the fixture by itself
+    CONFIG,
+    Seat,
+    at_home_fixture,
+    control_of,
+    harvested_at,
+    seated,
+    workspace_at,
+    write_ledger,
+)
+from tests.waiting import PATIENCE_SECONDS
+
+
+def test_what_a_tool_has_written_is_noticed_while_somebody_is_there(
+    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its folder is not watched: the button said for hours that nothing waits. Nor does an idle window read."""
+    import gui.panel
+
+    workspace = workspace_at(at_home, demo=False, config=CONFIG + 'sources = ["claude_code"]\n')
+    write_ledger(workspace, [{"path": "/t/a", "status": "harvested", "at": "2026-05-02T12:00:00+00:00"}])
+    with seated(desk, workspace) as seat:
+        sessions = at_home / ".claude" / "projects" / "p"
+        sessions.mkdir(parents=True)
+        line = {"type": "user", "cwd": "/srv/a", "sessionId": "s", "timestamp": "2026-05-04T10:00:00Z", "uuid": "a",
+                "parentUuid": None, "message": {"role": "user", "content": "Sort the shelf, please"}}  # fmt: skip
+        (sessions / "s.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+        os.utime(sessions / "s.jsonl", (1_778_000_000, 1_778_000_000))
+        desk.move(300, 300)
+        monkeypatch.setattr(gui.panel, "AGES_SECONDS", 59)
+        seat.until(lambda: seat.panel.status.harvest.label.endswith("Harvest 1…"))
+        ended = seat.panel.reader._ended
+        monkeypatch.setattr(gui.panel, "AGES_SECONDS", 58)
+        seat.settle()
+        assert seat.panel.reader._ended == ended
+        desk.press("Down")
+        monkeypatch.setattr(gui.panel, "AGES_SECONDS", 57)
+        seat.until(lambda: seat.panel.reader._ended != ended)
+
+
+def test_what_others_change_appears_by_itself(desk: Desk, at_home: Path) -> None:
+    """A line written in an editor, or by the command line, must not wait for a key."""
+    workspace = workspace_at(at_home)
+    with seated(desk, workspace) as seat:
+        watcher = seat.panel.homes._watcher
+        assert watcher is not None and watcher.ready.wait(PATIENCE_SECONDS)
+        workspace.paths.knowledge.mkdir()
+        facts = workspace.paths.knowledge / "facts.md"
+        facts.write_text("# Facts\n\n- Порт 8080 занят.\n", encoding="utf-8")
+        seat.until(lambda: seat.state.snapshot.overview.file("facts.md").bullets == 1)
+        facts.write_text("# Facts\n\n- Порт 8080 занят.\n- 二つ目\n", encoding="utf-8")
+        seat.until(lambda: seat.state.snapshot.overview.file("facts.md").bullets == 2)
+        assert seat.state.snapshot.overview.file("facts.md").by_hand
+
+
+def test_a_broken_settings_file_is_told_and_mended_without_a_restart(desk: Desk, at_home: Path) -> None:
+    """A slip in an editor must not take the panel away."""
+    workspace = workspace_at(at_home)
+    with seated(desk, workspace) as seat:
+        good = workspace.loaded.file.read_text(encoding="utf-8")
+        workspace.loaded.file.write_text("[ai_settings.knowledge\n", encoding="utf-8")
+        desk.press("F5")
+        seat.settle()
+        assert seat.panel.workbench.banner.shown is not None and seat.state.snapshot is not None
+        workspace.loaded.file.write_text(good, encoding="utf-8")
+        desk.press("F5")
+        seat.settle()
+        assert seat.panel.workbench.banner.shown is None
+
+
+def test_no_harvest_runs_on_settings_that_are_not_those_of_the_file(desk: Desk, at_home: Path) -> None:
+    """The banner said that config.toml is broken, and Harvest ran on what it had said an hour ago."""
+    workspace = workspace_at(at_home)
+    file, good = workspace.loaded.file, workspace.loaded.file.read_text(encoding="utf-8")
+    with seated(desk, workspace) as seat:
+        run = seat.panel.run
+        file.write_text("[ai_settings.knowledge\n", encoding="utf-8")
+        desk.press("ctrl+h")
+        seat.until(lambda: run.now.phase == "failed")
+        assert run.now.error is not None and "config.toml" in str(run.now.error)
+        assert "config.toml" in desk.dpg.get_value(seat.panel.harvest._wait)
+        file.write_text(good, encoding="utf-8")
+        desk.press("Return")
+        seat.until(lambda: run.now.phase == "planned")
+        file.write_text("[ai_settings.knowledge\n", encoding="utf-8")
+        desk.press("Return")
+        seat.until(lambda: run.now.phase == "failed")
+        assert not workspace.paths.ledger.exists(), "it harvested on older settings"
+        file.write_text(good, encoding="utf-8")
+
+
+def test_a_harvest_that_breaks_off_is_not_said_not_to_have_begun(
+    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that fills up in the middle: one conversation is in the files already."""
+    with seated(desk, workspace_at(at_home)) as seat:
+        run = seat.panel.run
+        desk.press("ctrl+h")
+        seat.until(lambda: run.now.phase == "planned")
+        first = next(step.artifact for step in run.now.plan.plan.steps if step.action == "harvest")
+
+        def breaks(_workspace: object, _request: object, progress: Any, **_more: object) -> None:
+            progress(Progress(1, 6, first.name, "harvested", path=first.path))
+            raise KnowledgeError("disk", "no space is left")
+
+        monkeypatch.setattr(harvest_run, "harvest", breaks)
+        desk.press("Return")
+        seat.until(lambda: run.now.phase == "failed")
+        assert desk.dpg.get_value(seat.panel.harvest.dialog._title) == "The harvest ended early"
+
+
+def test_a_misspelt_setting_is_told_in_the_window_too(desk: Desk, at_home: Path) -> None:
+    """Only the command line said that a setting has no effect."""
+    workspace = workspace_at(at_home)
+    file, good = workspace.loaded.file, workspace.loaded.file.read_text(encoding="utf-8")
+    with seated(desk, workspace) as seat:
+        banner = seat.panel.workbench.banner
+        file.write_text(good + "digest_max_byte = 9\n", encoding="utf-8")
+        desk.press("F5")
+        seat.until(lambda: banner.shown is not None)
+        assert "unknown setting 'digest_max_byte' is ignored" in desk.dpg.get_value(banner._words)
+        file.write_text(good, encoding="utf-8")
+        desk.press("F5")
+        seat.until(lambda: banner.shown is None)
+
+
+def test_a_smaller_limit_is_no_change_of_the_files(desk: Desk, at_home: Path) -> None:
+    """The digest card said "your files have changed since", and nobody had touched them."""
+    workspace = harvested_at(at_home)
+    held = len(workspace.paths.digest.read_bytes())
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        side: Any = seat.panel.workbench.sides["knowledge"]
+        assert isinstance(attempt(config_set, workspace, "digest_max_bytes", "512"), Ok)
+        desk.press("F5")
+        seat.until(lambda: seat.state.snapshot.overview.status.digest.max_bytes == 512)
+        seat.settle()
+        said = " ".join(str(desk.dpg.get_value(side._why)).split())
+        assert held > 512 and "larger than your limit of 512 bytes" in said and "changed" not in said
+        assert isinstance(attempt(config_set, workspace, "digest_max_bytes", "300"), Ok)
+        desk.press("F5")
+        seat.until(lambda: desk.dpg.get_value(side._of) == "of 300 bytes")
+
+
+def test_a_setting_is_taken_back_and_done_again_by_the_keys_of_undo(desk: Desk, at_home: Path) -> None:
+    """Ctrl+Z takes back what was done last in this window, and a setting was not among it."""
+    workspace = harvested_at(at_home, config=f"{CONFIG}digest_max_bytes = 4000\n")
+    file = workspace.loaded.file
+    before = file.read_bytes()
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        desk.click(seat.panel.workbench.sides["knowledge"].digest.toggle.item)  # type: ignore[attr-defined]
+        seat.settle()
+        off = file.read_bytes()
+        view: Any = seat.panel.workbench.views["settings"]
+        seat.panel.shell.run("view.settings")
+        seat.settle()
+        view._change("digest_max_bytes", "int", "300")
+        seat.settle()
+        both = file.read_bytes()
+        assert before != off != both
+        for key, expected in (("z", off), ("z", before), ("y", off), ("y", both), ("z", off)):
+            desk.press(f"ctrl+{key}")
+            seat.settle()
+            assert file.read_bytes() == expected, key
+
+
+def test_what_somebody_took_back_is_not_called_a_change_of_the_file(desk: Desk, at_home: Path) -> None:
+    """After Undo the inspector said that the file has changed, as if another program had been there."""
+    workspace = harvested_at(at_home)
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        shell, inspector = seat.panel.shell, seat.panel.inspector
+        done = add(workspace, "facts", "The kettle is warm")
+        desk.press("F5")
+        seat.settle()
+        raw = next(key[1] for key in shell.state.of("knowledge").said if "kettle" in key[1])
+        shell.select("bullet", "facts.md", 0, raw)
+        seat.settle()
+        shell.undo(done.run)
+        seat.settle()
+        assert inspector.page is not None and inspector.page.title == "Taken back"
+        assert "was taken back" in inspector.page.warning and "changed" not in inspector.page.warning
