@@ -416,6 +416,24 @@ def test_a_search_in_a_project_finds_the_lines_that_were_learned_in_it(disk: Dis
     assert code == 1 and "no project of that name is known" in err
 
 
+def test_a_project_is_named_as_hits_print_it(disk: Disk) -> None:
+    """`find --project shop` answered, and `list`, `context` and `recall` wanted a folder; now also of one that is gone:
+    only a memory cannot be saved there."""
+    shop, web = repository(disk.src / "shop"), repository(disk.src / "shop-web", commit="another")
+    disk.session(rule("paint"), shop)
+    disk.session(rule("wash"), web)
+    disk.harvest()
+    shop.rename(disk.src / "gone")
+    for words in (("list",), ("context",), ("digest", "show")):
+        out, _ = disk.asked(web, *words, "--project", "shop")
+        assert "paint" in out and "wash" not in out, words
+    disk.asked(web, "recall", "paint", "--project", "shop")
+    code, _, err = call("save", "Tabs, please", "--project", "shop")
+    assert code == 1 and "the folder of this project is gone" in err and not shop.exists()
+    code, _, err = call("list", "--project", "nosuch")
+    assert code == 1 and "no project of that name is known" in err
+
+
 def test_a_search_in_a_folder_of_a_project_reads_the_knowledge_of_that_folder(disk: Disk) -> None:
     """Once conversations knew the project around it, the folder's own knowledge was searched no more."""
     shop = repository(disk.src / "shop")

@@ -162,7 +162,7 @@ MATCH = needed(
     "FILE:LINE (that line only)",
 )
 SECRETS = flag("--keep-secrets", "write passwords and keys in the text as they are, instead of placeholders")
-PROJECT_OPTION = option("--project", "a project's folder (default: the one around this folder)", "DIR")
+PROJECT_OPTION = option("--project", "a project: its folder or name (default: the one around this folder)", "PROJECT")
 
 DRY_RUN = flag("--dry-run", "show the changes and make none")
 YES = flag("--yes", "do not ask")
