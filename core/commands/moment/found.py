@@ -6,15 +6,19 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from core.base.entry import statement_key
 from core.commands.text import count, one_line
 from core.experience import record
 from core.experience.record import Served
+from core.search.answering import sentences
+from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, words_of
 
 if TYPE_CHECKING:
     from core.commands.conversations import ConversationHit
+    from core.knowledge.removed import Removed
     from core.search.query import Hit
 
 
@@ -49,6 +53,8 @@ class FoundRow:
     """How well a conversation fits as a whole, comparable within one answer."""
     left: int = 0
     """So many sentences of its session that say as much of it had no room."""
+    against: str = ""
+    """What the user did to the line that says what stands in the text: it is not so any more."""
     misled: str = ""
     """A warning, where it led astray too often at this kind of task: it stands last then."""
 
@@ -140,6 +146,41 @@ def _without_repeats(rows: Sequence[FoundRow]) -> list[FoundRow]:
     return kept
 
 
+SAYS_SO = 0.8
+"""With so many of the words of a statement, and all its numbers, two sentences side by side say it."""
+_WENT = {"replaced": "changed", "retracted": "withdrew", "struck": "struck", "removed": "removed"}
+
+
+def told_against(rows: Sequence[FoundRow], removed: Removed) -> list[FoundRow]:
+    """What was said in a conversation is history: where the user changed, withdrew or removed the line that says it,
+    the hit tells so, behind those of its group that still hold."""
+    statements = [(set(words_of(one.text)) - STOP_WORDS, one) for one in removed.rows if one.how in _WENT]
+
+    def read(row: FoundRow) -> FoundRow:
+        said = [set(words_of(one)) for one in sentences(row.text.replace(" … ", "\n"))] if row.places else []
+        beside = [first | second for first, second in pairwise([*said, set()])]
+        for words, one in reversed(statements):
+            telling = {word for word in words if not word.isalpha()}
+            if words and any(telling <= has and len(words & has) >= SAYS_SO * len(words) for has in beside):
+                return replace(row, against=f"the user {_WENT[one.how]} this on {one.day}: {one.text[:AGAINST]}")
+        return row
+
+    return sorted(map(read, rows) if statements else rows, key=lambda row: (*_group(row), bool(row.against)))
+
+
+_SAYS_OPEN = """open left remaining remains unfinished pending todo todos outstanding offen offene offenen übrig reste
+pendiente pendientes aperto aperte"""
+_OF_TASKS = """still remain tasks task done do next leave steps work things aufgaben aufgabe noch ist faire qu est ce à
+tâches tareas attività"""
+
+
+def asks_what_is_open(text: str) -> bool:
+    """Whether a question asks what is left to do, and for nothing in particular."""
+    words = set(words_of(text)) - STOP_WORDS - FOREIGN_STOP_WORDS
+    says = set(_SAYS_OPEN.split())
+    return bool(words & says) and words <= says | set(_OF_TASKS.split())
+
+
 _CATEGORY = {
     "facts": "fact",
     "decisions": "decision",
@@ -173,6 +214,8 @@ def as_a_whole(entries: int, spoken: int, waiting: int, where: str, *, shown: bo
 PARTLY = 0.3
 """Where no two sentences side by side have so much of what was asked for, it is told that there is more to read. Of 91
 questions this is so in 16 of 32 answers that leave something out, and in 10 of 59 that are whole."""
+AGAINST = 120
+"""So many characters of a statement that does not hold any more."""
 LEAST_TEXT = 90
 """A hit is shortened to no fewer characters of its text: less says too little for its place."""
 _SENTENCE_END = re.compile(r"[.!?。！？…](?=\s)")
@@ -230,6 +273,7 @@ def _line(row: FoundRow, clean: Callable[[str], str]) -> str:
     if used := record.in_words(row.served.counts()):
         more.append(f"({used})")
     weak = f"{row.misled}; " * bool(row.misled) + "weak; " * row.weak
+    more += [f"({row.against})"] if row.against else []
     more += [f"(gone from git since: {', '.join(row.gone)})"] if row.gone else []
     said = clean(f"[{weak}{', '.join(filter(None, about))}] {row.text}")
     return one_line(" ".join([said, *arrow, *map(clean, more)]))
