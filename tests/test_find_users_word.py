@@ -1,14 +1,21 @@
-"""What the user wrote, changed and left open, and names with their punctuation: `find` tells it before what merely shares
-words with the question."""
+"""What the user wrote, changed and left open, and names with their punctuation: `find` tells it before what merely
+shares words with the question."""
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
 
+from core.cli.main import main
 from tests.cli_call import call
 from tests.shop import kept, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 def found(*words: str) -> list[str]:
@@ -64,7 +71,7 @@ def test_who_asks_what_is_open_is_told_the_open_tasks(shop: Path, question: str)
 
 
 def test_a_name_is_found_as_it_is_spelled_or_told_to_be_nowhere(shop: Path) -> None:
-    """`MAX_SIZE` was taken for two words: what had either of them came first, and unmarked where nothing has the name."""
+    """`MAX_SIZE` was taken for two words: what had either came first, and unmarked where nothing has the name."""
     kept("s7", [turn("user", "The size of the label must be at the max, please", 0, "s7", shop)])
     kept("s6", [turn("user", "Set LABEL_MAX_SIZE to 40 in config.py", 0, "s6", shop)])
     rows = found("LABEL_MAX_SIZE")
@@ -78,3 +85,15 @@ def test_what_a_date_leaves_out_is_not_called_never_said(shop: Path) -> None:
     assert "zebra" in found("zebra")[0]
     told = " ".join(found("zebra", "--before", "2020-01-01"))
     assert "never said" not in told and "without a date" in told
+
+
+def test_a_person_at_a_terminal_reads_lines_of_their_width(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hit was one line of 2,000 characters, with its place at the end of it."""
+    monkeypatch.setenv("COLUMNS", "80")
+    said = [{"type": "text", "text": "The zebra labels are printed twice. " + "Each pallet has two sides. " * 60}]
+    kept("s4", [turn("user", "Why two zebra labels?", 0, "s4", shop), turn("assistant", said, 1, "s4", shop)])
+    out, terminal = found("zebra labels"), Terminal()
+    assert main(["find", "zebra labels"], terminal, io.StringIO()) == 0
+    rows = terminal.getvalue().splitlines()
+    assert len(out[0]) > 80 and "→ s4" in rows[0] and rows[1].startswith("   [1 user] Why two zebra labels?")
+    assert all(len(row) <= 80 for row in rows) and len(rows) < 30

@@ -53,7 +53,7 @@ TOLD = 0.0003
 REPLY, QUESTION = 40, 240
 """A reply of so few characters says nothing without what it answers; it gets so many of that."""
 REFUSED = 0.5
-"""So much speaks for a refusal where one is asked for."""
+"""So much speaks for a refusal where one is asked for, and for what a tool says went wrong where that is."""
 APART, NUMBERED = 3, 16
 """So many characters stand before a sentence, so many before the first one of a turn."""
 ALIKE = 0.75
@@ -82,6 +82,16 @@ _ASKS_REFUSAL = re.compile(
 )
 _REFUSAL = re.compile(
     r"(?:no?(?! (?:problem|worries|rush))|nope|nein|non)\b.*\(to: |.*\(refused by the user\)", re.IGNORECASE
+)
+_ASKS_FAILURE = re.compile(
+    r"\b(?:errors?|exceptions?|fail(?:ed|s|ing|ures?)?|crash\w*|broke|went wrong|did ?n[o']t (?:work|go|run|start)|"
+    r"refused|fehler\w*|fehlgeschlagen|scheiter\w+|erreurs?|échou\w+|fallos?|falló|errore|galat|gagal)\b|错误|失败|报错|エラー",
+    re.IGNORECASE,
+)
+_FAILURE = re.compile(
+    r"\b(?:\w+(?:error|exception)\b|error(?:\[\w+\])?:|fatal:|(?:panicked|failed|denied|not found|refused|no such|"
+    r"cannot|unable to|exceeded)\b)",
+    re.IGNORECASE,
 )
 _OPTION = re.compile(r"\W*(?:option |variant )?([a-d]|\d{1,2})[).:](?=\s)", re.IGNORECASE)
 _NAMES_OPTION = re.compile(
@@ -341,6 +351,8 @@ def _manner(query: Query, one: Piece, text: str) -> float:
         score += REFUSED
     if one.role == "tool":
         score += OF_TOOL
+        if _FAILURE.search(text) and _ASKS_FAILURE.search(query.text):
+            score += REFUSED
     elif one.role == "user":
         score += OF_USER
     if _ANNOUNCES.match(text):

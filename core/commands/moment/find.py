@@ -39,10 +39,10 @@ from core.commands.moment.found import (
     as_a_whole,
     asks_what_is_open,
     chosen_rows,
-    find_text,
     in_one_order,
     piped_text,
     short,
+    terminal_text,
     told_against,
 )
 from core.commands.project import ALLOWING, EVERY, IN_NO_PROJECT, Scope
@@ -637,7 +637,7 @@ COMMANDS = (
         SUMMARY["find"],
         "why do we not use Redis --project shop",
         find,
-        find_text,
+        terminal_text,
         *ARGUMENTS,
         whole_number("--limit", f"at most N hits (default: {LIMIT})", LIMIT),
         words=NAMED,

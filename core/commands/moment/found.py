@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+import shutil
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
@@ -219,6 +221,7 @@ AGAINST = 120
 LEAST_TEXT = 90
 """A hit is shortened to no fewer characters of its text: less says too little for its place."""
 _SENTENCE_END = re.compile(r"[.!?。！？…](?=\s)")
+_TURN = re.compile(r" … (?=\[\d+[^\]]*\] )")
 _FILES = re.compile(r" \((?:`[^`]*`(?:, )?|…)+\)")
 
 
@@ -265,28 +268,55 @@ def _beginning(text: str, room: int) -> str:
 
 
 def _line(row: FoundRow, clean: Callable[[str], str]) -> str:
+    said = clean(f"[{_about(row)}] {row.text}")
+    return one_line(" ".join([said, *_behind(row, clean)]))
+
+
+def _about(row: FoundRow) -> str:
     name = _CATEGORY.get(row.key.partition(".")[0], row.kind) if row.kind == "bullet" else row.kind
-    about = [name, row.day, row.project]
+    weak = f"{row.misled}; " * bool(row.misled) + "weak; " * row.weak
+    return weak + ", ".join(filter(None, (name, row.day, row.project)))
+
+
+def _behind(row: FoundRow, clean: Callable[[str], str]) -> list[str]:
+    """Where it stands, and what is known of it."""
     place = f"{row.called}:{row.turn}" if row.turn else row.called
     arrow = [f"→ {clean(place or row.key)}"] if place or row.kind != "conversation" else []
     more = [f"(session: {short_state(row.state)})"] if row.state else []
     if used := record.in_words(row.served.counts()):
         more.append(f"({used})")
-    weak = f"{row.misled}; " * bool(row.misled) + "weak; " * row.weak
     more += [f"({row.against})"] if row.against else []
     more += [f"(gone from git since: {', '.join(row.gone)})"] if row.gone else []
-    said = clean(f"[{weak}{', '.join(filter(None, about))}] {row.text}")
-    return one_line(" ".join([said, *arrow, *map(clean, more)]))
-
-
-def find_text(report: FindReport, clean: Callable[[str], str] = str) -> str:
-    """The lines of `knowledge find`, what is told having gone through `clean` part by part."""
-    return "\n".join(find_lines(report, clean=clean) or ["nothing found"]) + "\n"
+    return [*arrow, *map(clean, more)]
 
 
 def piped_text(report: FindReport) -> str:
-    """The same for a pipe, which may end in a prompt. Each part goes through the gate by itself: in a whole line the
-    name of a session behind a sentence on a password was taken for the password."""
+    """A line for each hit, for a pipe, which may end in a prompt. Each part goes through the gate by itself: in a whole
+    line the name of a session behind a sentence on a password was taken for the password."""
     from core.base.marks import for_prompt  # a terminal does without
 
-    return find_text(report, for_prompt)
+    return "\n".join(find_lines(report, clean=for_prompt) or ["nothing found"]) + "\n"
+
+
+FIRST_LINES, OTHER_LINES, WIDEST = 14, 3, 110
+"""A person at a terminal is shown so many lines of the first hit and of each other one, none wider than this."""
+
+
+def terminal_text(report: FindReport) -> str:
+    """The same for a person at a terminal: below each hit's head its passage, a paragraph for each turn."""
+    width = max(40, min(WIDEST, shutil.get_terminal_size().columns)) - 3
+    wrapper = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
+    rows = [f"({one_line(report.lost)})"] if report.lost else []
+    for number, row in enumerate(report.hits, start=1):
+        rows.append(one_line(f"{number}. {' '.join([f'[{_about(row)}]', *_behind(row, str)])}"))
+        said = _TURN.sub("\n", row.text).split("\n")
+        lines = [
+            line
+            for part in said
+            for line in textwrap.wrap(part, width - 3, break_long_words=False, break_on_hyphens=False)
+        ]
+        most = FIRST_LINES if number == 1 else OTHER_LINES
+        rows += [f"   {line}" for line in lines[:most]] + ["   …"] * (len(lines) > most)
+    rows += [f"({one_line(report.note)})"] if report.note else []
+    rows += ["sessions here:", *(one_line(f"  {other}") for other in report.others)] if report.others else []
+    return "\n".join(rows or ["nothing found"]) + "\n"

@@ -12,7 +12,7 @@ from core.base.marks import for_prompt
 from core.commands.conversations import BuildReport, build_text
 from core.commands.conversations import build as build_index
 from core.commands.moment.find import ARGUMENTS, find
-from core.commands.moment.found import FindReport, find_text
+from core.commands.moment.found import FindReport, piped_text, terminal_text
 from core.commands.row import NAMED, flag, single, whole_number
 from core.commands.table import SUMMARY
 from core.commands.workspace import Workspace
@@ -62,10 +62,12 @@ def search_listed(
     )
 
 
-def listing_text(listing: Listing, clean: Callable[[str], str] = str) -> str:
-    """The lines of `knowledge search`; for a pipe, `clean` is the gate into a prompt."""
+def listing_text(
+    listing: Listing, clean: Callable[[str], str] = str, hits: Callable[[FindReport], str] = terminal_text
+) -> str:
+    """What a build did, and the hits; for a pipe, `clean` is the gate into a prompt."""
     built = clean(f"{build_text(listing.built)}\n") if listing.built is not None else ""
-    return built + (find_text(listing.report, clean) if listing.report is not None else "")
+    return built + (hits(listing.report) if listing.report is not None else "")
 
 
 COMMANDS = (
@@ -80,6 +82,6 @@ COMMANDS = (
         flag("--build", "first read every conversation that is not in the index yet"),
         long=True,
         words=NAMED,
-        piped_text=partial(listing_text, clean=for_prompt),
+        piped_text=partial(listing_text, clean=for_prompt, hits=piped_text),
     ),
 )
