@@ -310,11 +310,7 @@ def terminal_text(report: FindReport) -> str:
     for number, row in enumerate(report.hits, start=1):
         rows.append(one_line(f"{number}. {' '.join([f'[{_about(row)}]', *_behind(row, str)])}"))
         said = _TURN.sub("\n", row.text).split("\n")
-        lines = [
-            line
-            for part in said
-            for line in textwrap.wrap(part, width - 3, break_long_words=False, break_on_hyphens=False)
-        ]
+        lines = [line for part in said for line in wrapper.wrap(part)]
         most = FIRST_LINES if number == 1 else OTHER_LINES
         rows += [f"   {line}" for line in lines[:most]] + ["   …"] * (len(lines) > most)
     rows += [f"({one_line(report.note)})"] if report.note else []
