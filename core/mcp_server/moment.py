@@ -225,8 +225,8 @@ def worked(
     if chunks and outcome:
         tools.record_usage(workspace, chunks, outcome, notes, task)
     rows = [f"written down for {count(len(chunks), 'chunk')}"] * bool(chunks and outcome)
-    allowed = tools.allowed_in(now, all_projects=_everywhere(now)) or (lambda _folder: True)
+    scope = told_in(now, all_projects=_everywhere(now))
     for one in what:
         if one not in chunks or not outcome:
-            rows.append(worked_text(used(now, one, outcome, notes, task, by="agent", allowed=allowed)).rstrip())
+            rows.append(worked_text(used(now, one, outcome, notes, task, by="agent", scope=scope)).rstrip())
     return _told(now, rows, PAGE)
