@@ -367,15 +367,27 @@ def uses(world: World) -> int:
 
 
 def library_rows(world: World) -> dict[str, Any]:
-    """How much there is in the library, a chunk of the other project and a record of its use."""
+    """How much there is in the library, a chunk of each project, and a record of the use of the other's."""
     import sqlite3
 
     with sqlite3.connect(world.paths.library) as database:
         database.execute("ATTACH DATABASE ? AS experience", (str(world.paths.experience),))
         count = [database.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("document", "usage_trace")]
-        chunk = database.execute(f"SELECT id FROM chunk WHERE content LIKE '%{OTHER} nests%'").fetchone()[0]
+        chunk, own = (
+            database.execute(f"SELECT id FROM chunk WHERE content LIKE '%{bird} nests%'").fetchone()[0]
+            for bird in (OTHER, OWN)
+        )
         trace = database.execute("SELECT trace_id FROM trace_chunk WHERE chunk_id = ?", (chunk,)).fetchone()[0]
-    return {"counts": count, "chunk": chunk, "trace": trace}
+    return {"counts": count, "chunk": chunk, "own": own, "trace": trace}
+
+
+def test_a_part_of_a_document_is_read_by_its_id_where_it_may_be_told(seen: World) -> None:
+    """An id of a session looks like it, and neither way leads into another project."""
+    rows = library_rows(seen)
+    calls = [("read", {"name": rows[name]}) for name in ("own", "chunk")]
+    own, other = asked(build_server(workspace(seen, "src/shop")), calls)
+    assert f"The {OWN} nests on cliffs" in own
+    assert OTHER not in other and "there is no conversation of that name" in other
 
 
 @pytest.mark.parametrize("place", ["", "/"])

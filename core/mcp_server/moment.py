@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from core.base.marks import for_prompt
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.conversations import read as read_whole
 from core.commands.conversations import scope_meant
 from core.commands.library.documents import library_part
@@ -134,8 +134,10 @@ def read(
     now = settled(workspace)
     asked = query.strip() and not (around or end)
     characters = max(500, characters) if characters else PAGE
-    if CHUNK.fullmatch(name):
-        return _of_document(now, name, around or AROUND, project, characters)
+    if CHUNK.fullmatch(name):  # the id of a part of a document, or of a session
+        document = attempt(_of_document, now, name, around or AROUND, project, characters)
+        if isinstance(document, Ok):
+            return document.value
     allowed = tools.allowed_in(now, project, _everywhere(now, project)) or (lambda _folder: True)
     called, turn = with_turn(name)
     whole = read_whole(now, called, allowed=allowed)
