@@ -43,13 +43,13 @@ from core.memory_file import Memory as Memory
 from core.memory_file import clean_content, clean_tags, trust_of
 from core.memory_file import read_memory as read_memory
 
-ROW = ("id", "created", "tags", "summary", "scope", "path")
+ROW = ("id", "created", "tags", "summary", "scope", "path", "source")
 """What `memories --json` and `recall --json` tell of each memory."""
 
 
 def _told(memory: Memory, *names: str) -> dict[str, Any]:
     """These attributes of a memory for JSON; what others may have written goes through the gate."""
-    cleaned: dict[str, Callable[[Any], Any]] = {"content": tame, "summary": tame, "path": str}
+    cleaned: dict[str, Callable[[Any], Any]] = {"content": tame, "summary": tame, "source": tame, "path": str}
     row = {name: cleaned.get(name, lambda value: value)(getattr(memory, name)) for name in names}
     return row | ({"tags": list(map(tame, memory.tags))} if "tags" in names else {})
 
@@ -162,7 +162,7 @@ class Listed:
         return tame("".join(parts))
 
     def to_json(self) -> dict[str, Any]:
-        """The return value of the tool `list_memories`; each row has its scope and path too."""
+        """The return value of the tool `list_memories`; each row has its scope, path and source too."""
         rows = [_told(row, *ROW) for row in self.memories]
         return {"display": self.display, "count": max(self.found, len(rows)), "memories": rows}
 
