@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from core.agents import tools
 from core.agents.tools import HINT
 from core.base.command_line import command_key, error_key, goals, is_invocation
 from tests.cli_call import call
@@ -503,6 +504,16 @@ def test_a_hint_that_is_given_loads_no_shapes_of_secrets(shop: Path, said: dict[
     done = subprocess.run(words, input=given, text=True, capture_output=True, check=True, cwd=shop, timeout=30)
     assert "additionalContext" in done.stdout and "core.give.handed" in done.stderr
     assert "secrets.nets" not in done.stderr and "core.harvest" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [["--help"], ["claude_code", "-h"]])
+def test_the_help_of_the_hook_names_the_events_that_connect_writes_and_their_json(words: list[str]) -> None:
+    """It printed nothing, as for an event that nobody knows: who writes a hook by hand had no word to go by."""
+    line = [sys.executable, "-m", "core", "hint", *words]
+    done = subprocess.run(line, text=True, capture_output=True, check=True, stdin=subprocess.DEVNULL, timeout=30)
+    fields = ("session_id", "cwd", "prompt", "tool_input", "error", "tool_response", "additionalContext")
+    for told in (*tools._HINTS_CLAUDE, *tools._HINTS_CODEX, *fields):
+        assert told in done.stdout, told
 
 
 def test_no_secret_in_a_command_or_a_path_is_written_down(shop: Path) -> None:
