@@ -116,16 +116,18 @@ def test_a_line_out_of_a_list_has_none_of_its_marks_and_is_told_from_the_next(sh
     assert "topple it; Its brake holds twelve tons." in told, told
 
 
-def test_what_a_harvest_by_hand_found_is_there_at_the_next_prompt(shop: Path) -> None:
-    """The lines of a harvest spoke to nobody until somebody searched, or a session ended."""
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_a_harvest_by_hand_found_is_there_at_the_next_prompt(shop: Path, times: int) -> None:
+    """The lines of a harvest spoke to nobody until somebody searched, or a session ended; and those of what failed more
+    than once never."""
     assert call("connect", "claude_code", "--yes")[0] == 0
     error = "fatal: 'trunk' is already used by worktree at '/src/shop'"
     works = "git checkout -b till origin/trunk"
     asked = turn("user", "Make the till of the shop round its sums on a branch of its own, please", 0, "s3", shop)
     rows = [
         asked,
-        *ran("git checkout trunk", error, True, 1, "s3", shop),
-        *ran(works, "Switched to a new branch", False, 3, "s3", shop),
+        *[row for at in range(times) for row in ran("git checkout trunk", error, True, 1 + 2 * at, "s3", shop)],
+        *ran(works, "Switched to a new branch", False, 5, "s3", shop),
     ]
     kept("s3", rows)
     assert call("harvest", "--source", "claude_code", "--apply", "--now", "--quiet")[0] == 0
