@@ -402,7 +402,7 @@ def removed_text(done: Edited | Purged) -> str:
     return purged_text(done)
 
 
-_TEXT = needed("text", "one line")
+_TEXT = needed("text", "one line; it holds in all projects, and 'knowledge save --project' keeps a text for one")
 
 
 COMMANDS = (

@@ -6,7 +6,7 @@ The command line, the palette of the panel and the documentation are made from i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import IO, Any, NamedTuple
 
@@ -14,11 +14,13 @@ from core.base.choices import ANY_CATEGORY, BULLET_CATEGORIES
 
 
 class Argument(NamedTuple):
-    """One argument: its names as on the command line (positional without dashes) and what argparse should know."""
+    """One argument: its names as on the command line (positional without dashes) and what argparse should know.
+    `offers` are words that a shell completes where others may stand, too."""
 
     names: tuple[str, ...]
     help: str
     options: Mapping[str, Any] = {}
+    offers: Callable[[], Iterable[str]] | None = None
 
     @property
     def is_positional(self) -> bool:
