@@ -11,14 +11,13 @@ import math
 import os
 import re
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
+from core.base.choices import ENTRY_KINDS
 from core.base.entry import Entry
 from core.base.markdown import BY_HAND, split_provenance
 from core.base.result import KnowledgeError, attempt
@@ -39,16 +38,13 @@ from core.commands.moment.found import (
     as_a_whole,
     asks_what_is_open,
     chosen_rows,
+    in_another_script,
     in_one_order,
-    piped_text,
     short,
-    terminal_text,
     told_against,
 )
 from core.commands.project import ALLOWING, EVERY, IN_NO_PROJECT, Scope
-from core.commands.row import NAMED, Argument, listed, option, repeated, single, whole_number
 from core.commands.search import remarks, search
-from core.commands.table import SUMMARY
 from core.commands.text import count
 from core.commands.transcript import LOOK_SECONDS, opened_index
 from core.commands.workspace import Workspace
@@ -59,7 +55,6 @@ from core.experience.record import Served
 from core.give.commands_here import usual as usual_commands
 from core.give.still import gone, never_merged
 from core.knowledge.categories import CATEGORY
-from core.knowledge.removed import Removed, read_removed
 from core.search import conversations as stored
 from core.search.answering import CHARACTERS, answering, chosen, sentences, share_of
 from core.search.conversation_query import called_alike, known_project, unread
@@ -120,10 +115,6 @@ _ASKS_COMMAND = re.compile(
 )
 _ID = re.compile(r"(?:rollout-[\dT-]{19}-)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}([0-9a-f]{12})(?:\.jsonl)?\Z")
 _ANY_COMMAND = frozenset(("command", "commands", "check", "checks", "usual", "usually"))
-_OTHER_SCRIPT = re.compile(r"[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-"""Letters of which a question in Latin ones has none of the words."""
-OTHER_SHARE = 0.1
-"""With so many of its characters in another script a session is in another language, whatever names stand in it."""
 LOOKED_THROUGH = 5000
 """Of a word that many turns have so many are looked at."""
 
@@ -187,7 +178,7 @@ def find(
         sure = not text.strip() or (best >= look.least and not lacks)
         shown = [row for row in _given_room(shown, look) if row.text]
         shown = [replace(_as_it_stands(row, own.folder) if row.own else row, weak=not sure) for row in shown]
-        shown = told_against(shown, _removed(workspace))
+        shown = told_against(shown, workspace.paths)
         strange = [] if not tells or (shown and sure) else look.strange(own if own.folder else wide)
         usual = look.usual(own.folder) if own.folder and tells else []
         names = own.folder and tells and not (shown and sure) and not (kind or since or before or tag or source or role)
@@ -211,7 +202,7 @@ def find(
             notes.append(f"nobody said {', '.join(strange)} in {searched}")
     else:
         notes.append(f"{IN_NO_PROJECT}; {ALLOWING}")
-    if any(_in_another_script(text, row) for row in shown if row.own or not own.folder):
+    if any(in_another_script(text, row) for row in shown if row.own or not own.folder):
         notes.append("sessions here are in another language: ask in that too")
     if usual:
         notes.append(f"usual here: {', '.join(usual)}")
@@ -541,13 +532,6 @@ class _Look:
         return 1 - position if most * 2 >= max(1, len(wanted)) else 0
 
 
-def _removed(workspace: Workspace) -> Removed:
-    """What the user took out; nothing where that cannot be read, which `doctor` tells."""
-    with suppress(OSError):
-        return read_removed(workspace.paths)
-    return Removed()
-
-
 def _as_it_stands(row: FoundRow, root: str) -> FoundRow:
     """A hit of the own project with what is not so any more: paths that are gone, a branch that was never merged."""
     state = row.state
@@ -573,12 +557,6 @@ def _given_room(rows: Sequence[FoundRow], look: _Look) -> list[FoundRow]:
             given.append(told)
             said.append((not row.places, words))
     return given
-
-
-def _in_another_script(question: str, row: FoundRow) -> bool:
-    """Whether a conversation is in letters of which the question has none."""
-    strange = len(_OTHER_SCRIPT.findall(row.text))
-    return bool(row.places) and strange > OTHER_SHARE * len(row.text) and not _OTHER_SCRIPT.search(question)
 
 
 def _least(query: Query | None) -> float:
@@ -619,28 +597,3 @@ def passage(
         places = (turn - 1, *range(talk.count)) if turn else ()
         made = answering(database, question, Stems(), held[-1].id, places, room, told, role)
     return made.text if made is not None else ""
-
-
-ARGUMENTS = (
-    Argument(("query",), "any words; in quotation marks: a phrase", {"nargs": "*", "metavar": "QUERY"}),
-    option("--project", "only this one: a folder of any system, a repository, its short name, or 'all'", "PROJECT"),
-    option("--kind", f"only {listed(SEARCH_KINDS)}", "KIND", choices=SEARCH_KINDS),
-    option("--since", "only what is dated from then on: 2026, 2026-05, 2026-05-31, yesterday, monday", "DATE"),
-    option("--before", "only what is dated before then", "DATE"),
-    repeated("--tag", "only what has this tag, such as decisions (repeatable)", "T"),
-    repeated("--source", "only conversations of this source, such as claude_code (repeatable)", "NAME"),
-    option("--role", f"only what was said by {listed(SPOKEN_ROLES)}", "ROLE", choices=SPOKEN_ROLES),
-)
-COMMANDS = (
-    single(
-        "find",
-        SUMMARY["find"],
-        "why do we not use Redis --project shop",
-        find,
-        terminal_text,
-        *ARGUMENTS,
-        whole_number("--limit", f"at most N hits (default: {LIMIT})", LIMIT),
-        words=NAMED,
-        piped_text=piped_text,
-    ),
-)

@@ -7,20 +7,22 @@ import re
 import shutil
 import textwrap
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from core.base.entry import statement_key
+from core.base.paths import Paths
 from core.commands.text import count, one_line
 from core.experience import record
 from core.experience.record import Served
+from core.knowledge.removed import Removed, read_removed
 from core.search.answering import sentences
 from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, words_of
 
 if TYPE_CHECKING:
     from core.commands.conversations import ConversationHit
-    from core.knowledge.removed import Removed
     from core.search.query import Hit
 
 
@@ -153,9 +155,12 @@ SAYS_SO = 0.8
 _WENT = {"replaced": "changed", "retracted": "withdrew", "struck": "struck", "removed": "removed"}
 
 
-def told_against(rows: Sequence[FoundRow], removed: Removed) -> list[FoundRow]:
+def told_against(rows: Sequence[FoundRow], paths: Paths) -> list[FoundRow]:
     """What was said in a conversation is history: where the user changed, withdrew or removed the line that says it,
-    the hit tells so, behind those of its group that still hold."""
+    the hit tells so, behind those of its group that still hold. What cannot be read `doctor` tells."""
+    removed = Removed()
+    with suppress(OSError):
+        removed = read_removed(paths)
     statements = [(set(words_of(one.text)) - STOP_WORDS, one) for one in removed.rows if one.how in _WENT]
 
     def read(row: FoundRow) -> FoundRow:
@@ -168,6 +173,18 @@ def told_against(rows: Sequence[FoundRow], removed: Removed) -> list[FoundRow]:
         return row
 
     return sorted(map(read, rows) if statements else rows, key=lambda row: (*_group(row), bool(row.against)))
+
+
+_OTHER_SCRIPT = re.compile(r"[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Letters of which a question in Latin ones has none of the words."""
+OTHER_SHARE = 0.1
+"""With so many of its characters in another script a session is in another language, whatever names stand in it."""
+
+
+def in_another_script(question: str, row: FoundRow) -> bool:
+    """Whether a conversation is in letters of which the question has none."""
+    strange = len(_OTHER_SCRIPT.findall(row.text))
+    return bool(row.places) and strange > OTHER_SHARE * len(row.text) and not _OTHER_SCRIPT.search(question)
 
 
 _SAYS_OPEN = """open left remaining remains unfinished pending todo todos outstanding offen offene offenen übrig reste
