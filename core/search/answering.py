@@ -58,7 +58,8 @@ APART, NUMBERED = 3, 16
 """So many characters stand before a sentence, so many before the first one of a turn."""
 ALIKE = 0.75
 """A sentence with so many of its words in one that was chosen says it again."""
-_ENDS = re.compile(r"(?<=[.!?。！？])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[^\s])|\n+")
+_ENDS = re.compile(r"((?<=[.!?。！？])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[^\s])|\n+)")
+_POINTS_BACK = re.compile(r"(?:this|that|these|those|it|they|same|otherwise|das|dies\w*|questo|cela|c'est|esto)\b", re.I)
 _HEADING = re.compile(r"(?:#{1,6} .*|\*\*[^*]+\*\*:?|[A-Z][\w /-]{2,40}:)\Z")
 _FENCE = re.compile(r"`{3,}[\w.+-]*\Z")
 _BOLD = re.compile(r"`[^`]*`|(?<![\w/])\*\*(?![\s/])([^*]+)(?<![\s/])\*\*(?![\w/])")
@@ -299,11 +300,18 @@ def _picked(shares: Sequence[float], rows: Sequence[_Sentence], room: int) -> li
 
 def sentences(text: str) -> list[str]:
     """The sentences and lines of a turn, without fences and the marks of bold and of headings; a heading, and what ends
-    with a colon, with the first one below it; a long one in parts that end behind a word."""
-    made, heading = [], ""
+    with a colon, with the first one below it; what points back ("This is why") with what it points to; a long one in
+    parts that end behind a word."""
+    made, heading, line = list[str](), "", True
     for part in _ENDS.split(text):
+        if part.isspace():
+            line = "\n" in part
+            continue
         words = " ".join(part.split())
         if not words or _FENCE.match(words):
+            continue
+        if made and not line and _POINTS_BACK.match(words) and len(made[-1]) + len(words) < LONG_SENTENCE:
+            made[-1] = f"{made[-1]} {words}"
             continue
         if words.endswith(":") and not _HEADING.match(words) and len(heading) + len(words) < LONG_SENTENCE:
             heading = f"{heading} {words}".lstrip()
