@@ -129,9 +129,11 @@ class KnowledgePanel:
         self.reading.build(inside)
         shell.on_read = self._read
         self.brief.build_foot(inside)
+        # Right behind what it lies over: a child window paints its ground over the one before it alone.
         self.evidence = box(look, inside, "evidence", width=EVIDENCE, height=100)
         self.inspector.build(self.evidence)
         dpg.configure_item(self.evidence, show=False)
+        self.workbench.build_banner(inside, lambda _high: self._fit(*self._inside))
         # What lies over the rest, and takes the keys before it: the last one first.
         shell.layers.insert(0, self._view_key)
         self.harvest = HarvestDialog(look, shell, self.run)
@@ -140,7 +142,7 @@ class KnowledgePanel:
         self.keys = KeysDialog(look, shell, SHORTCUTS)
         self.keys.build({**{row.label: self.workbench.views[row.name] for row in VIEWS}, "Evidence": self.inspector,
                          "Conversation": self.reading})  # fmt: skip
-        shell.build()
+        shell.build(self._at_foot)
         self.homes = Homes(
             shell, self._own, lambda: self.jobs.post(self.reader.ask), lambda: self.reader.ask(soon=True)
         )
@@ -258,8 +260,16 @@ class KnowledgePanel:
         tall = int(height) - self.look.px(HEADER_HEIGHT) - self.look.px(STATE_HEIGHT) - 3 * self.look.px(GAP)
         if self.brief.shown:
             tall -= self.look.px(CARD) + self.look.px(FOOT) + 2 * self.look.px(GAP)
+        tall -= self._at_foot()
+        margin = self.look.px(MARGIN)
+        dpg.configure_item(self.workbench.banner.item, width=max(int(width) - 2 * margin, 50), indent=margin)
         for item in (self._middle, self.first_start.item, self.reading.item):
             dpg.configure_item(item, height=max(tall, 50))
+
+    def _at_foot(self) -> int:
+        """How much room the banner takes at the foot, with the distance to what stands above it."""
+        high = self.workbench.banner.height
+        return high + self.look.px(GAP) if high else 0
 
     # --- keys and actions ---
 
@@ -383,12 +393,13 @@ class KnowledgePanel:
             self._place_evidence()
 
     def _place_evidence(self) -> None:
-        """At the right, below the line of state; over the whole column where there is only one."""
+        """At the right, below the line of state and above an error, whose button it must not hide; over the whole
+        column where there is only one."""
         look, (width, height) = self.look, self._inside
         wide = min(look.px(EVIDENCE), int(width) - 2 * look.px(MARGIN))
         top = look.px(HEADER_HEIGHT + STATE_HEIGHT + GAP)
         place = [int(width) - wide - look.px(MARGIN), top]
-        tall = max(int(height) - top - look.px(MARGIN), 60)
+        tall = max(int(height) - top - look.px(GAP) - self._at_foot(), 60)
         dpg.configure_item(self.evidence, pos=place, width=wide, height=tall)
 
 

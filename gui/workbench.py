@@ -5,7 +5,7 @@ here. Its tab, its key, its line in the keys dialog, its command, and its readin
 one) come from the row; what stands in the left column while it is open is its `side`, where it has one. What it shows
 is tested without a window, what it does with real clicks; `tests/panel_gallery.py` takes its picture.
 
-Below, the middle itself: a place for errors and questions of trust, and the view that is open.
+Below, the middle itself: the view that is open, and a place for errors and questions of trust.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Workbench:
         self._problems: tuple[ErrorInfo, ...] = ()
 
     def build(self, parent: int, side: int) -> None:
-        """Make banner and the holders of the views inside `parent`, and of their left columns inside `side`."""
+        """Make the holders of the views inside `parent`, and of their left columns inside `side`."""
         look = self._look
         self._sides = {name: box(look, side, "clear", height=0) for name in self.sides}
         for item in self._sides.values():
@@ -105,14 +105,11 @@ class Workbench:
         self._holders[""] = self._loading
         loading = EmptyState(look, self._loading, icon="hourglass", title="Loading…", words=LOADING)
         loading.show(True)
-        # Below the view: what comes there takes some of its height, and moves nothing under the mouse.
-        self.banner = Banner(look, parent, on_height=self._make_room)
-        look.on_change(lambda: self._make_room(self.banner.height))
 
-    def _make_room(self, high: int) -> None:
-        gap = self._look.px(8)
-        for holder in self._holders.values():
-            dpg.configure_item(holder, height=-(high + gap) if high else -1)
+    def build_banner(self, parent: int, on_height: Callable[[int], object]) -> None:
+        """Make the place for errors at the foot of `parent`, below whatever stands there: a view, a conversation or the
+        page of the first start. What comes there takes some of its height, and moves nothing under the mouse."""
+        self.banner = Banner(self._look, parent, on_height=on_height)
 
     def refresh(self, state: State) -> None:
         """Open the view that the state names, and let it show the state."""

@@ -456,15 +456,39 @@ def test_an_error_moves_nothing_under_the_mouse_and_is_told_once(desk: Desk, at_
         panel.shell.error(
             ErrorInfo("no-key", "No key was found for this", "~/keys", "Set one"), "Settings", lambda: None
         )
-        seat.settle()
-        assert [table.place_of(row) for row in table.rows[:4]] == tops
-        banner, high = panel.workbench.banner.item, panel.workbench.banner.height
-        assert dpg.is_item_shown(banner) and high > 20 and dpg.get_item_rect_size(holder)[1] < tall - high
-        assert dpg.get_item_rect_min(panel.workbench.banner._words)[1] > max(top[1] for top in tops)
+        banner = panel.workbench.banner
+        seat.until(lambda: 20 < banner.height < tall - dpg.get_item_rect_size(holder)[1])
+        assert [table.place_of(row) for row in table.rows[:4]] == tops and dpg.is_item_shown(banner.item)
+        assert dpg.get_item_rect_min(banner._words)[1] > max(top[1] for top in tops)
         assert "No key" not in str(dpg.get_value(panel.status._words))
-        panel.workbench.banner.hide()
-        seat.settle()
-        assert dpg.get_item_rect_size(holder)[1] == tall
+        banner.hide()
+        seat.until(lambda: dpg.get_item_rect_size(holder)[1] == tall)
+
+
+def test_an_error_is_seen_whatever_stands_above_it(desk: Desk, at_home: Path) -> None:
+    """Over a conversation that is read, and on the page of the first start, an error was not to be seen at all; beside
+    the evidence its button was covered, and a message lay over it."""
+    dpg = desk.dpg
+
+    def free(seat: Seat, over: int) -> bool:
+        """Whether the error is in sight, below an item of the panel."""
+        banner, foot = seat.panel.workbench.banner, dpg.get_item_pos(over)[1] + dpg.get_item_rect_size(over)[1]
+        return dpg.is_item_visible(banner._words) and foot <= dpg.get_item_pos(banner.item)[1]
+
+    cold = ErrorInfo("made-up", "The kettle is cold")
+    with seated(desk, harvested_at(at_home)) as seat:
+        panel, table = seat.panel, seat.panel.workbench.views["conversations"].table
+        panel.shell.error(cold, "Warm it", lambda: None)
+        desk.press("Down")
+        panel.shell.toast("12 bullets added", seconds=600)
+        seat.until(lambda: dpg.is_item_shown(panel.evidence) and free(seat, panel.evidence))
+        seat.until(lambda: free(seat, panel.shell._toast.item))
+        panel.shell.read(key=panel.workbench.views["conversations"].row(table.rows[0]).key)
+        seat.until(lambda: panel.reading.is_open and free(seat, panel.reading.item))
+    (at_home / "new").mkdir()
+    with seated(desk, workspace_at(at_home / "new", demo=False)) as seat:
+        seat.panel.shell.error(cold)
+        seat.until(lambda: free(seat, seat.panel.first_start.item))
 
 
 def test_a_damaged_ledger_is_mended_from_the_line_of_state(desk: Desk, at_home: Path) -> None:
