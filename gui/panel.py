@@ -46,7 +46,8 @@ from gui.workbench import LIBRARY, TABS, VIEWS, Workbench, place_of
 
 GAP = 8
 SCALE_STEP = 0.125
-SIDE, SIDE_LEAST, WORK_LEAST = 320, 264, 340
+SIDE, SIDE_LEAST, SIDE_MOST, WORK_LEAST = 320, 264, 440, 340
+SIDE_SHARE = 0.22  # of the width is the left column's, where that is more than it is elsewhere
 EVIDENCE, MARGIN = 424, 14  # unscaled pixels
 COMPACT = 640
 """In a panel narrower than this, in unscaled pixels, there is one column."""
@@ -119,7 +120,9 @@ class KnowledgePanel:
             Pane("side", SIDE, SIDE_LEAST, scroll=True),
             Pane("work", 0, WORK_LEAST, good=460),
         ]
-        self.columns = Columns(look, self._middle, panes)
+        columns = self.columns = Columns(look, self._middle, panes)
+        look.follow(self._middle, lambda wide, _tall: columns.usual(
+            "side", max(SIDE, min(SIDE_MOST, SIDE_SHARE * wide / look.scale))))  # fmt: skip
         side, work = (pane.item for pane in self.columns.panes)
         self.workbench.build(box(look, work, "clear"), side)
         self.inspector = Inspector(look, shell)
