@@ -136,7 +136,7 @@ class KnowledgePanel:
         self.evidence = box(look, inside, "evidence", width=EVIDENCE, height=100)
         self.inspector.build(self.evidence)
         dpg.configure_item(self.evidence, show=False)
-        self.workbench.build_banner(inside, lambda _high: self._fit(*self._inside))
+        self.workbench.build_banner(inside, self._banner_changed)
         # What lies over the rest, and takes the keys before it: the last one first.
         shell.layers.insert(0, self._view_key)
         self.harvest = HarvestDialog(look, shell, self.run)
@@ -218,6 +218,7 @@ class KnowledgePanel:
             self._first = first
             self.status.first = first  # one filled button at a time
             self._stand()
+        self.status.told = self.workbench.banner.shown
         self._give_room(state)
         self.jobs.attempt(self.header.refresh, state, place_of(state.view), self._tabs(state))
         parts: list[Any] = [self.status]
@@ -268,6 +269,10 @@ class KnowledgePanel:
         dpg.configure_item(self.workbench.banner.item, width=max(int(width) - 2 * margin, 50), indent=margin)
         for item in (self._middle, self.first_start.item, self.reading.item):
             dpg.configure_item(item, height=max(tall, 50))
+
+    def _banner_changed(self, _high: int) -> None:
+        self._fit(*self._inside)
+        self.shell.change()
 
     def _at_foot(self) -> int:
         """How much room the banner takes at the foot, with the distance to what stands above it."""

@@ -17,6 +17,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
 from core.commands.settings import NOT_TRUSTED, WAITING, TrustRow, asked, trust_allow
+from gui.gather import LATE
 from gui.shell import Shell, View
 from gui.state import State
 from gui.toolkit.keys import Shortcut
@@ -164,6 +165,7 @@ class Workbench:
     ) -> None:
         """An error below the view; what `stays` is no error of one act."""
         self.banner.set(error, action, on_action, stays)
+        self._shell.change()  # what stands there is told nowhere else
 
     def show_problems(self, problems: tuple[ErrorInfo, ...]) -> None:
         """What could not be read stands there until it is mended; what was closed by hand stays closed."""
@@ -172,6 +174,7 @@ class Workbench:
         if problems:
             first = problems[0]
             action = "Trust…" if self._question() is not None else "Open it" if first.path else ""
+            action = "Conversations" if first.code == LATE else action
             self.show_error(first, action, self._open_problem, True)
         elif self.banner.shown in self._problems:
             self.banner.hide()
@@ -189,6 +192,9 @@ class Workbench:
         if row is not None:
             words = "\n".join((*row.says[:12], f"and {len(row.says) - 12} more") if len(row.says) > 12 else row.says)
             self._shell.ask(asked(row), words, "Trust", lambda: self._trust(row), kind="danger")
+        elif self._problems and self._problems[0].code == LATE:
+            self.banner.hide()
+            self._shell.run("view.conversations")
         elif self._problems:
             self._shell.open_path(self._problems[0].path)
 

@@ -6,6 +6,7 @@ import json
 import os
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -489,6 +490,21 @@ def test_an_error_is_seen_whatever_stands_above_it(desk: Desk, at_home: Path) ->
     with seated(desk, workspace_at(at_home / "new", demo=False)) as seat:
         seat.panel.shell.error(cold)
         seat.until(lambda: free(seat, seat.panel.first_start.item))
+
+
+def test_what_will_be_lost_is_told_once_and_leads_to_its_harvest(desk: Desk, at_home: Path) -> None:
+    """The same sentence stood at the top and at the foot, and named a command line only."""
+    late = ErrorInfo(gui.gather.LATE, "2 conversations will be deleted within 7 days", hint="harvest them")
+    with seated(desk, harvested_at(at_home), choices={"view": "knowledge"}) as seat:
+        panel, top = seat.panel, seat.panel.status._words
+        panel.shell.change(snapshot=replace(seat.state.snapshot, problems=(late,)))
+        panel.workbench.show_problems((late,))
+        seat.settle()
+        assert "deleted" not in desk.dpg.get_value(top)
+        desk.click(panel.workbench.banner._button.item)
+        seat.settle()
+        assert seat.state.view == "conversations" and panel.workbench.banner.shown is None
+        assert "will be deleted" in desk.dpg.get_value(top), "it is not over yet"
 
 
 def test_a_damaged_ledger_is_mended_from_the_line_of_state(desk: Desk, at_home: Path) -> None:

@@ -31,7 +31,7 @@ from gui.toolkit.widgets import Button, text
 from gui.views.list_view import the_same
 from gui.views.looks import capital, joined, short_name
 
-NAMED = {"held": "held", "outdated": "outdated?", "finished": "done?", "alike": "doubles?", "vanished": "gone?",
+NAMED = {"held": "held", "outdated": "outdated?", "finished": "done?", "alike": "said twice?", "vanished": "gone?",
          "kept-away": "removed", "stale": "expired?"}  # fmt: skip
 """What waits, in words that need no page of the documentation."""
 ASKS = {"outdated": "Is it out of date? ", "alike": "Do they say the same? ", "stale": "Is it no longer so? "}
