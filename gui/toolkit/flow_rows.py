@@ -114,8 +114,9 @@ def height_of(look: Look, row: FlowRow, lines: int, width: int, aside: bool) -> 
 
 def guessed(look: Look, rows: Sequence[FlowRow], width: int, aside: bool = False) -> list[int]:
     """Heights of rows in a list so wide, by their number of letters; pixels of the screen."""
-    letters = max(4.0, wrap_of(look, width, aside) / (LETTER * look.scale))
-    return [height_of(look, row, 1 + int(len(row.text) / letters) + row.text.count("\n"), width, aside) for row in rows]
+    whole, beside = (max(4.0, wrap_of(look, width, one) / (LETTER * look.scale)) for one in (False, aside))
+    lines = [1 + int(len(row.text) / (beside if row.meta else whole)) + row.text.count("\n") for row in rows]
+    return [height_of(look, row, number, width, aside) for row, number in zip(rows, lines, strict=True)]
 
 
 def lines_of(look: Look, row: FlowRow, width: int, aside: bool = False) -> tuple[Line, ...] | None:
@@ -131,7 +132,7 @@ def lines_of(look: Look, row: FlowRow, width: int, aside: bool = False) -> tuple
         wide = fonts[style]
         return wide(words) if wide is not None else 0.0
 
-    return lines_of_words(row.text, styles, wrap_of(look, width, aside), measure)
+    return lines_of_words(row.text, styles, wrap_of(look, width, aside and bool(row.meta)), measure)
 
 
 def matching(rows: Sequence[FlowRow], words: str) -> Sequence[FlowRow]:

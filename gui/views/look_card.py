@@ -92,6 +92,7 @@ class LookCard:
         self._marks: dict[str, str] = {}  # what was answered since it was opened, by its key
         self._answers = 0
         self._pending = self._narrow = False
+        self._room = 0
         self._of: tuple[object, ...] = ()
 
     def build(self, parent: int, view: int) -> None:
@@ -129,9 +130,7 @@ class LookCard:
         look.follow(view, self._fit)
 
     def _fit(self, width: float, _height: float) -> None:
-        half = int((width - self._look.px(24 + 8 + 2)) / 2)
-        for one in self._boxes:
-            dpg.configure_item(one, width=max(half, 40))
+        self._room = int(width) - self._look.px(24 + 2)
         self._narrow = width < self._look.px(NARROW)
         dpg.configure_item(self._name, show=not self._narrow)
         for button in (self.begin_button, self.undo):
@@ -282,7 +281,10 @@ class LookCard:
             dpg.set_value(item, lettered(words))
             dpg.set_value(small, lettered(meta))
             dpg.set_y_scroll(well, 0)
-        dpg.configure_item(self._boxes[1], show=bool(sides(row)[1][0]))
+        two = bool(sides(row)[1][0])
+        for one in self._boxes:
+            dpg.configure_item(one, width=max((self._room - self._look.px(8)) // 2 if two else self._room, 40))
+        dpg.configure_item(self._boxes[1], show=two)
         self.answers[YES].set_label("Yes" if self._narrow else f"Yes: {row.yes}")
         self.answers[NO].set_label("No" if self._narrow else f"No: {row.no}")
         self.read.show(bool(row.source))

@@ -73,7 +73,7 @@ TEACH = {
         "search",
         "Search everything",
         "Conversations, bullets, notes, memories, context files\nand facts, the best first, each with the reason why.\n"
-        'Any text will do: session_store.py, C++, "an exact phrase".',
+        'Any text will do: session_store.py, C++, "an exact phrase".\n“>” lists what can be done.',
     ),
     "nothing": Teach(
         "search",
