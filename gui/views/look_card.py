@@ -71,7 +71,7 @@ def sides(row: Waiting) -> tuple[tuple[str, str], tuple[str, str]]:
     if row.lines:
         return (words, meta), ("\n".join(line.removeprefix("- ").replace("**", "") for line in row.lines), "")
     if row.other:
-        return (words, joined("Older", meta)), (row.other.replace("**", ""), "Newer" if row.kind != "alike" else "")
+        return (words, joined("Older", meta)), (row.other.replace("**", ""), "Newer")
     return (words, meta), (f"“{row.quote}”" if row.quote else "", "what was quoted" if row.quote else "")
 
 
