@@ -131,11 +131,11 @@ class KnowledgePanel:
         self.reading = ConversationReader(look, shell, self._stand)
         self.reading.build(inside)
         shell.on_read = self._read
-        self.brief.build_foot(inside)
         # Right behind what it lies over: a child window paints its ground over the one before it alone.
         self.evidence = box(look, inside, "evidence", width=EVIDENCE, height=100)
         self.inspector.build(self.evidence)
         dpg.configure_item(self.evidence, show=False)
+        self.brief.build_foot(inside)
         self.workbench.build_banner(inside, self._banner_changed)
         # What lies over the rest, and takes the keys before it: the last one first.
         shell.layers.insert(0, self._view_key)
@@ -268,7 +268,7 @@ class KnowledgePanel:
         margin = self.look.px(MARGIN)
         dpg.configure_item(self.workbench.banner.item, width=max(int(width) - 2 * margin, 50), indent=margin)
         for item in (self._middle, self.first_start.item, self.reading.item):
-            dpg.configure_item(item, height=max(tall, 50))
+            dpg.configure_item(item, height=max(tall, margin))
 
     def _banner_changed(self, _high: int) -> None:
         self._fit(*self._inside)
@@ -401,14 +401,16 @@ class KnowledgePanel:
             self._place_evidence()
 
     def _place_evidence(self) -> None:
-        """At the right, below the line of state and above an error, whose button it must not hide; over the whole
-        column where there is only one."""
+        """At the right, below the line of state and above what stands at the foot, whose buttons it must not hide; over
+        the whole column where there is only one."""
         look, (width, height) = self.look, self._inside
         wide = min(look.px(EVIDENCE), int(width) - 2 * look.px(MARGIN))
         top = look.px(HEADER_HEIGHT + STATE_HEIGHT + GAP)
         place = [int(width) - wide - look.px(MARGIN), top]
-        tall = max(int(height) - top - look.px(GAP) - self._at_foot(), 60)
-        dpg.configure_item(self.evidence, pos=place, width=wide, height=tall)
+        tall = int(height) - top - look.px(GAP) - self._at_foot()
+        tall -= look.px(FOOT + GAP) if self.brief.shown else 0
+        least = look.px(CARD + 3 * GAP)  # so far that it lies over the list, however low the window is
+        dpg.configure_item(self.evidence, pos=place, width=wide, height=max(tall, least))
 
 
 SHOWS = {
