@@ -89,6 +89,31 @@ def test_what_misled_three_times_stands_last_for_that_kind_alone(home: Path) -> 
     assert run(home, "find", "error: the staging database fails on its port")["hits"][0]["text"] == LINE
 
 
+def test_what_misled_at_a_task_keeps_its_place_where_no_task_is_told_and_names_it(home: Path) -> None:
+    """It was told as misleading for `other` tasks, and stood last for every question whose kind nothing tells."""
+    call("--home", str(home), "add", "facts", "The staging database of the shop is restored on Mondays")
+    for _ in range(record.DECISIVE):
+        run(home, "worked", LINE, "--outcome", "misleading", "--why", "it was moved", "--task", "debugging")
+    first = call("--home", str(home), "find", "staging database port")[1].splitlines()[0]
+    assert first.startswith("1. [misled 3× for debugging: it was moved; fact") and LINE in first
+    for _ in range(record.DECISIVE):
+        run(home, "worked", LINE, "--outcome", "misleading")
+    last = call("--home", str(home), "find", "staging database port")[1].splitlines()[1]
+    assert last.startswith("2. [misled 3× for debugging and 3× for tasks of no known kind") and LINE in last
+
+
+def test_of_two_lines_that_fit_as_well_the_one_that_helped_comes_first(home: Path) -> None:
+    few, many = (f"The importer deadlocks when max_workers is {end}" for end in ("below 4", "above 12"))
+    for line in (few, many):
+        call("--home", str(home), "add", "facts", line)
+    question = "why does the importer deadlock?"
+    first, second = [row["text"] for row in run(home, "find", question)["hits"]][:2]
+    for _ in range(4):
+        run(home, "worked", second, "--outcome", "win", "--task", "debugging")
+    assert [row["text"] for row in run(home, "find", question)["hits"]][:2] == [second, first]
+    assert run(home, "find", "port of the staging database")["hits"][0]["text"] == LINE, "near ties alone"
+
+
 def test_what_misled_does_not_fall_off_a_short_answer(home: Path) -> None:
     """It may be the only one that says anything of it."""
     for at in range(6):
@@ -385,6 +410,19 @@ def test_the_command_that_a_line_names_tells_how_it_served(
     assert harvested(tmp_path / "home", rows, line) == outcome
 
 
+def test_of_two_lines_that_begin_alike_the_one_that_was_told_was_used(home: Path) -> None:
+    """Five words in a row that both have were a win of the other, which says the contrary."""
+    few, many = (f"The importer deadlocks when max_workers is {end}" for end in ("below 4", "above 12"))
+    rows = [f"{at}. [fact, 2026-05-01, shop] {line} → facts.{at}a2b3c" for at, line in enumerate((many, few), start=1)]
+    for line in (few, many):
+        call("--home", str(home), "add", "facts", line)
+    told = called(0, "mcp__knowledge__find", {"query": "deadlock"}, "\n".join(rows) + "\n")
+    uses = said("assistant", f"{few}, so I raise it to 8.")
+    talked = [said("user", "it hangs, why?"), *told, uses, said("user", "Thanks, that fixed it")]
+    assert harvested(home, talked, few) == {"win": 1}
+    assert run(home, "worked", many)["served"] == {"debugging": {"miss": 1}}
+
+
 @pytest.mark.parametrize(
     ("answer", "outcome"),
     [
@@ -438,8 +476,11 @@ def test_a_passage_that_misled_for_facts_is_not_first_for_a_fact_and_is_for_debu
     asked = shelf.ask("what is the pool size of the worker?", task_type="factual_lookup")
     assert shelf.names(asked)[0] == "new"
     last = as_text(asked.dossiers[-1])
-    assert last.splitlines()[1].strip().startswith("Warning: misled 11 times at this kind of task")
+    assert last.splitlines()[1].strip().startswith("Warning: misled 11× for factual lookup. it was raised")
     assert shelf.names(shelf.ask("pool size of the worker", task_type="debugging"))[0] == "old"
+    unknown = shelf.ask("pool size of the worker")
+    assert (unknown.task_type, shelf.names(unknown)[0]) == ("other", "old"), "nobody says that it is about facts"
+    assert "Warning: misled 11× for factual lookup." in as_text(unknown.dossiers[0])
     for at in range(5):
         shelf.document(f"more {at}", {f"more {at}": f"Kettle number {at} has the size of a worker, more or less."})
     short = shelf.ask("what is the pool size of the worker?", task_type="factual_lookup", limit=3)

@@ -524,6 +524,55 @@ def test_a_contradiction_made_by_hand_is_told_from_both_sides_and_taken_back(hom
     assert code == 1 and "there is nothing called 'nothing'" in err
 
 
+def test_a_link_made_by_hand_is_told_wherever_one_of_its_ends_is_read(home: Path, tmp_path: Path) -> None:
+    """Documents that contradict each other, and passages of which one elaborates another, said nothing of it."""
+    guide = "# Guide\n\nA `Relay` asks again. The relay waits.\n\n## Locks\n\nA `Mutex` of lentils is a lock.\n"
+    (tmp_path / "notes" / "guide.md").write_text(guide)
+    run(home, "ingest", str(tmp_path / "notes"))
+    papers = {row["title"]: row["id"] for row in run(home, "list")}
+    soup = run(home, "show", papers["Soup"])["chunks"][0]["id"]
+    deadlock = run(home, "show", papers["Async deadlocks"])["chunks"][0]["id"]
+    run(home, "link", papers["Soup"], "contradicts", papers["Async deadlocks"], "--note", "since 3.12")
+    run(home, "link", soup, "elaborates", deadlock)
+    run(home, "link", "Relay", "complements", "Mutex")
+    told = {row["key"]: row["beside"] for row in run(home, "retrieve", "async lentils")}
+    assert told[soup][0].startswith(f"elaborates chunk {deadlock[:8]}")
+    assert told[deadlock][0].startswith(f"elaborated by chunk {soup[:8]}")
+    against = f'contradicts document {papers["Soup"][:8]}: "Soup" (since 3.12)'
+    assert told[deadlock][1] == f"its document: {against}"
+    assert against in text(home, "show", deadlock) and f"elaborates chunk {deadlock[:8]}" in text(home, "show", soup)
+    assert "[elaborates]" in text(home, "retrieve", "lentils salt", "--size", "minimal")
+    assert 'complements concept "Mutex"' in text(home, "reflect", "--concept", "Relay")
+
+
+def test_reflect_calls_nothing_noise_that_serves_a_task_and_counts_what_was_recorded(home: Path) -> None:
+    (best, *_) = run(home, "retrieve", "async callback", "--unlogged")
+    uses = ("--chunk", best["key"], "--query", "why does the callback hang", "--outcome")
+    for outcome in ("win", "win", "win", "miss", "miss", "miss"):
+        run(home, "record", *uses, outcome, "--task", "debugging")
+    for _ in range(2):
+        run(home, "record", *uses, "misleading", "--task", "factual_lookup")
+    told = text(home, "reflect")
+    assert "mixed, success 0.30" in told and ": noise" not in told
+    run(home, "record", "--chunk", best["key"], "--query", "which version", "--outcome", "miss", "--task",
+        "decision_support")  # fmt: skip
+    assert "decision_support: too little known (1 miss; 1 question, 1 without" in text(home, "reflect")
+
+
+def test_concepts_of_a_manual_are_no_placeholders_verbs_and_turns_of_phrase(home: Path, tmp_path: Path) -> None:
+    manual = (
+        "# Manual\n\nThe CLI asks a database; `--to DATABASE` and `--home DIR` name it and the folder. It is `OPEN` "
+        "once it is open; a CLI reads it. `read` is done while it reads: whoever can read, will read.\n\n"
+        "- never less than one `model` of the relay lamp\n- never less, and a relay lamp\n- never less, relay lamp\n"
+        "- the model, every model, no model: models\n- don't think: we don't think, they don't think\n"
+    )
+    (tmp_path / "notes" / "manual.md").write_text(manual)
+    run(home, "ingest", str(tmp_path / "notes"))
+    names = {row["name"] for row in run(home, "show", str(tmp_path / "notes" / "manual.md"))["concepts"]}
+    assert names >= {"CLI", "model", "relay lamp"}
+    assert not names & {"DATABASE", "DIR", "OPEN", "read", "never less", "don't think"}
+
+
 def test_a_harvest_keeps_the_library_up_and_what_it_learned_can_be_taken_back(home: Path, tmp_path: Path) -> None:
     (best, *_) = run(home, "retrieve", "why does my async callback deadlock")
     for at in range(5):

@@ -90,13 +90,14 @@ def outcomes(
 
 class _Sought(NamedTuple):
     """What shows that a thing was used: its key, the runs of its words and its telling words that the question had not,
-    and those of them that are of names of code."""
+    and those of them that are of names of code. `words` are all that say something, short numbers too."""
 
     told: Told
     key: str
     runs: set[tuple[str, ...]]
     telling: set[str]
     named: set[str]
+    words: set[str]
 
 
 def _sought(one: Told, asked: Sequence[str]) -> _Sought:
@@ -104,23 +105,25 @@ def _sought(one: Told, asked: Sequence[str]) -> _Sought:
     telling = {word for word in words if word not in STOP_WORDS and len(word) > 2}.difference(asked)
     name = one.of[:8] if CHUNK.fullmatch(one.of) else one.of
     key = name if " " not in one.of and len(name) >= 8 else ""
-    return _Sought(one, key, _runs(words) - _runs(asked), telling, telling & name_words(one.text))
+    said = set(words) - STOP_WORDS
+    return _Sought(one, key, _runs(words) - _runs(asked), telling, telling & name_words(one.text), said)
 
 
 def _uses(told: Sequence[Told], asked: str, turns: Sequence[Turn]) -> list[tuple[Told, int]]:
     """What was used, with the turn that used it: of the words that were written and run up to the user's next reply,
-    and so on from reply to reply."""
+    and so on from reply to reply. Of two lines that begin alike the one was used of which more was said."""
     question = words_of(asked)
     sought = [_sought(one, question) for one in told]
     found: dict[Told, int] = {}
     said: set[str] = set()
+    repeated: set[tuple[str, ...]] = set()
     before: list[str] = []
     room = LOOKED
     for at, turn in enumerate(turns):
         if room <= 0:
             break
         if by_user(turn):
-            said, before = set(), []
+            said, repeated, before = set(), set(), []
         text = _said(turn)[:room]
         if not text:
             continue
@@ -129,6 +132,8 @@ def _uses(told: Sequence[Told], asked: str, turns: Sequence[Turn]) -> list[tuple
         runs = _runs([*before[1 - RUN :], *words])
         before, here = words, set(words)
         said |= here
+        repeated |= runs
+        used = []
         for one in sought:
             at_once, so_far = one.telling & here, one.telling & said
             if (
@@ -137,8 +142,30 @@ def _uses(told: Sequence[Told], asked: str, turns: Sequence[Turn]) -> list[tuple
                 or len(so_far) >= max(TELLING, SHARE * len(one.telling))
                 or (len(at_once) >= max(AT_ONCE, SHARE * len(one.telling)) and at_once & one.named)
             ):
+                used.append(one)
+        rivals = [(one, _Shown.of(one, said, repeated)) for one in used]
+        for one, shown in rivals:
+            named = one.key and one.key in text
+            if named or not any(shown.is_less(more, other.told in found) for other, more in rivals if other is not one):
                 found.setdefault(one.told, at)
     return list(found.items())
+
+
+class _Shown(NamedTuple):
+    """What of a thing was said: words and runs of them, and which share of its words."""
+
+    words: frozenset[tuple[str, ...]]
+    share: float
+
+    @classmethod
+    def of(cls, one: _Sought, said: set[str], repeated: set[tuple[str, ...]]) -> _Shown:
+        words = one.words & said
+        return cls(frozenset(one.runs & repeated | {(word,) for word in words}), len(words) / max(1, len(one.words)))
+
+    def is_less(self, more: _Shown, known: bool) -> bool:
+        """Whether what was said is rather of the other thing: all of this, and more, and no smaller part of it. Where
+        it is as much, the one that is known to be used has it. A passage that holds a line does not take it away."""
+        return (self.words < more.words and self.share <= more.share) or (known and self.words == more.words)
 
 
 def _answers(turns: Sequence[Turn]) -> Iterator[tuple[int, str, list[Told]]]:

@@ -16,6 +16,10 @@ Tally: TypeAlias = Mapping[str, Mapping[str, int]]
 
 NEEDED = 3
 """With fewer outcomes nothing is said about success."""
+VALUE = {"win": 1.0, "partial": 0.5, "miss": -0.4, "misleading": -1.0}
+"""What an outcome says about the next use of the same kind."""
+SURE = 2.0
+"""From outcomes of so much value what they say counts half."""
 
 _DO = (
     r"(write|add|make|create|build|generate|rename|move|change|replace|enable|disable|turn|run|set|update|upgrade|remove|"
@@ -112,11 +116,14 @@ def infer_task_type(query: str) -> str:
 
 
 def counts_for(tally: Tally, task_type: str) -> Mapping[str, int]:
-    """The outcomes that speak for a kind of task: its own, and those of which nobody told the kind. Where that of the
-    question is not known, all do."""
-    if task_type == "other":
-        return over_tasks(tally)
-    return merged([{"": tally.get(name, {})} for name in (task_type, "other")])[""]
+    """The outcomes that speak for a kind of task: its own, and those of which nobody told the kind."""
+    return merged([{"": tally.get(name, {})} for name in {task_type, "other"}])[""]
+
+
+def speaks_for(counts: Mapping[str, int]) -> float:
+    """How outcomes speak for a thing, from -1 to 1: the more of them, the surer."""
+    net = sum(VALUE[outcome] * number for outcome, number in counts.items())
+    return net / (abs(net) + SURE)
 
 
 def success(counts: Mapping[str, int]) -> float | None:

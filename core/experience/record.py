@@ -27,7 +27,7 @@ from core.base import files
 from core.base.choices import OUTCOMES, TASK_TYPES
 from core.base.entry import statement_mark
 from core.base.result import KnowledgeError
-from core.experience.kinds import counts_for, merged, over_tasks
+from core.experience.kinds import Tally, counts_for, merged, over_tasks, speaks_for
 
 NOTES = 4_000
 """Characters of a why, a question or a context."""
@@ -114,24 +114,43 @@ class Served:
         whole = over_tasks(self.tally)
         return {name: whole[name] for name in OUTCOMES if name in whole}
 
+    def speaks(self, task: str) -> float:
+        """How it speaks for itself at a kind of task, from -1 to 1; by all its outcomes where that is not known."""
+        return speaks_for(over_tasks(self.tally) if task == "other" else counts_for(self.tally, task))
+
+    def stands_last(self, task: str) -> bool:
+        """Whether it has misled too often at a kind of task."""
+        return misleads(counts_for(self.tally, task))
+
     def warning(self, task: str) -> str:
-        """What is to be said first of a thing that has misled too often at a kind of task; "" for one that has not."""
-        counts = counts_for(self.tally, task)
-        if not misleads(counts):
+        """What is to be said first of a thing that has misled too often at a kind of task, or at any where that is not
+        known; "" for one that has not."""
+        times = misled_at(self.tally, task)
+        if not times:
             return ""
-        why = (
-            (self.misled.get(task) or next(iter(self.misled.values()), ""))[:WARNED]
-            .replace("[", "(")
-            .replace("]", ")")
-            .replace("; ", ", ")
-        )
-        return f"misled {counts['misleading']}× for {task.replace('_', ' ')}{f': {why}' if why else ''}"
+        why = next((self.misled[kind] for kind in times if self.misled.get(kind)), "")
+        why = why[:WARNED].replace("[", "(").replace("]", ")").replace("; ", ", ")
+        return f"misled {at_tasks(times)}{f': {why}' if why else ''}"
 
 
 def misleads(counts: Mapping[str, int]) -> bool:
     """Whether the outcomes for a kind of task (`counts_for`) are decisive against a thing: three misleadings, and no
     more wins."""
     return counts.get("misleading", 0) >= max(DECISIVE, counts.get("win", 0))
+
+
+def misled_at(tally: Tally, task: str) -> dict[str, int]:
+    """At which kinds of task a thing has misled too often, and how often, of those that a question may be of: its own,
+    or any where that is not known. What was recorded without a kind counts for each."""
+    asked = [kind for kind in (tally if task == "other" else (task,)) if misleads(counts_for(tally, kind))]
+    kinds = dict.fromkeys((*asked, "other")) if asked else {}
+    return {kind: number for kind in kinds if (number := tally.get(kind, {}).get("misleading", 0))}
+
+
+def at_tasks(times: Mapping[str, int]) -> str:
+    """`3× for debugging and 1× for tasks of no known kind`."""
+    kinds = {kind: kind.replace("_", " ") if kind != "other" else "tasks of no known kind" for kind in times}
+    return " and ".join(f"{number}× for {kinds[kind]}" for kind, number in times.items())
 
 
 def record(path: Path, uses: Iterable[Use]) -> int:

@@ -13,6 +13,7 @@ from core.base.result import KnowledgeError
 from core.library import rows, schema
 from core.library.database import Library, version_of
 from core.library.fetch import is_address, shown, stored_name
+from core.library.links import told_links
 from core.library.places import standing_at
 from core.library.records import Chunk, Document, SourceProfile, UsageTrace
 from core.library.shelve import Shelved, counts_of, in_turn
@@ -43,7 +44,8 @@ def listed(library: Library, content_type: str, status: str, limit: int) -> tupl
 @dataclass(frozen=True)
 class Shown:
     """One document with its source, chunks, the concepts that it speaks of most (name, in how many chunks), where it
-    was found, how its chunks were used, the latest first, and where each stands in it (`page 3`)."""
+    was found, how its chunks were used, the latest first, where each stands in it (`page 3`), and how it and they
+    stand to others, by id, as sentences."""
 
     document: Document
     profile: SourceProfile | None
@@ -52,6 +54,7 @@ class Shown:
     places: tuple[str, ...]
     traces: tuple[UsageTrace, ...]
     at: dict[str, str]
+    links: dict[str, list[str]]
 
     def to_json(self) -> dict[str, Any]:
         """The document's fields, and the others beside them."""
@@ -62,6 +65,7 @@ class Shown:
             "concepts": [{"name": name, "chunks": number} for name, number in self.concepts],
             "places": list(self.places),
             "traces": [row.to_json() for row in self.traces],
+            "links": self.links,
         }
 
 
@@ -90,6 +94,7 @@ def shown_document(library: Library, document: Document) -> Shown:
             tuple(row.source for row in rows.locations_of(connection, document.id)),
             tuple(reversed(rows.traces(connection, uses))),
             standing_at(connection, [chunk.id for chunk in chunks]),
+            told_links(connection, [document.id, *(chunk.id for chunk in chunks)]),
         )
 
 

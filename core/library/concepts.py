@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from core.library.chunking import Piece
-from core.library.describe import Named, sentences_of
+from core.library.describe import FENCED, Named, sentences_of
 from core.library.extract import Extracted
 from core.library.records import folded
 from core.search.words import STOP_WORDS
@@ -171,9 +171,8 @@ def candidates(document: Extracted, pieces: Sequence[Piece]) -> list[Named]:
                     see(match[1], mark)
     for phrase in () if code else _phrases(document.text):
         see(phrase, "phrase")
-    kept = {
-        key: mark for key, mark in found.items() if mark not in ("named", "mixed") or not _shouted(document, spelt[key])
-    }
+    prose = _CODE.sub(" . ", FENCED.sub(" . ", document.text)) if not code else document.text
+    kept = {key: mark for key, mark in found.items() if not _is_no_name(mark, spelt[key], prose)}
     return _weightiest(document, pieces, kept, spelt)
 
 
@@ -210,20 +209,50 @@ def _phrases(text: str) -> list[str]:
         for size in (2, 3):
             for at in range(len(words) - size + 1):
                 row = words[at : at + size]
-                if not any(word in STOP_WORDS or len(word) < 4 for word in row):
+                ends_well = _BETWEEN.isdisjoint((row[0], row[-1]))
+                if ends_well and not any(word in STOP_WORDS or len(word) < 4 or "'" in word for word in row):
                     counts[" ".join(row)] += 1
     return [phrase for phrase, number in counts.most_common(40) if number >= 3]
 
 
-_CODE = re.compile(r"[A-Z]\d{3,}")
+_SAYING_LITTLE = (
+    "never always ever less least more most much many several other another same only also even still just again "
+    "already almost rather quite very might must cannot something anything nothing everything someone anyone else "
+    "like last next under over against around across within without during between through while until since because "
+    "although whether therefore however make made sure think want need know said going looking"
+)
+_BETWEEN = frozenset(_SAYING_LITTLE.split())
+"""No name begins or ends with these. Of 169 phrases of 181 documents they and an apostrophe leave out 28."""
+_CODE = re.compile(r"`[^`\n]*`|https?://\S+")
+_RULE_NUMBER = re.compile(r"[A-Z]\d{3,}")
+_BEHIND = r"(?i)\b(?:an?|the|this|each|every|no|its|their|your|one|which|of)\s+(?:\w+\s+)?"
+"""What stands before a thing, and not before what is done."""
 
 
-def _shouted(document: Extracted, spellings: Mapping[str, int]) -> bool:
-    """Whether what looks like a name is none: a word that the text mostly writes in small letters (`OUT`), three
-    letters of a pattern (`dEf`), the number of a rule (`E501`)."""
+def _is_no_name(mark: str, spellings: Mapping[str, int], prose: str) -> bool:
+    """Whether what looks like a name is none: a word that the text has rather in small letters than in capitals
+    (`OUT`), what stands in commands alone (`--home DIR`), three letters of a pattern (`dEf`), the number of a rule
+    (`E501`), and a verb in backticks (`read`)."""
     name = max(spellings, key=lambda spelling: spellings[spelling])
-    small = len(re.findall(rf"\b{re.escape(name.lower())}\b", document.text)) if name.isalpha() else 0
-    return small >= spellings[name] or (len(name) < 4 and not name.rstrip("s").isupper()) or bool(_CODE.fullmatch(name))
+    if mark == "word":
+        return _is_verb(name, spellings[name], prose)
+    if mark not in ("named", "mixed") and not (mark == "ticked" and name.isalpha() and name.isupper()):
+        return False
+    if name.isalpha():
+        small = len(re.findall(rf"(?<![\w/.@-])(?:{name.lower()}s?|{name.capitalize()})(?![\w/@-])", prose))
+        if len(re.findall(rf"\b{name}\b", prose)) <= small and (small or (name.isupper() and mark == "named")):
+            return True
+    return (len(name) < 4 and not name.rstrip("s").isupper()) or bool(_RULE_NUMBER.fullmatch(name))
+
+
+def _is_verb(name: str, ticked: int, prose: str) -> bool:
+    """Whether a text has a word rather without backticks, also as `reads` or `reading`, and hardly ever as `the read`.
+    Of 91 words in backticks of 181 documents this leaves out read, start, link and let, and keeps model and fact."""
+    used = len(re.findall(rf"(?i)\b{name}\b", prose))
+    if used <= ticked:
+        return False
+    inflected = re.search(rf"(?i)\b{name.removesuffix('e')}{name[-1]}?(?:e?s|e?d|ing)\b", prose)
+    return inflected is not None and len(re.findall(rf"{_BEHIND}{name}\b", prose)) * 8 < used
 
 
 def _weightiest(

@@ -81,7 +81,7 @@ _SENTENCES = re.compile(
 )
 _BEGINS = re.compile(r"^[ \t]*(?:#{1,6}|>|[-*+•]|\d+[.)])[ \t]+", re.MULTILINE)
 _SPEAKER = re.compile(r"^(?:User|Assistant|System|Tool):\n", re.MULTILINE)
-_FENCED = re.compile(r"^(`{3,}|~{3,})[^\n]*\n.*?(?:^\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^(`{3,}|~{3,})[^\n]*\n.*?(?:^\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)
 _RULE = re.compile(r"^[ \t]*([=~^\"'#*+.:_`-])\1{2,}[ \t]*$", re.MULTILINE)
 
@@ -93,7 +93,7 @@ def _telling(text: str) -> list[str]:
 @lru_cache(maxsize=4096)
 def sentences_of(text: str) -> tuple[str, ...]:
     """The sentences of a text without its links and emphasis; what stands in tables and blocks of code is none."""
-    plain = _FENCED.sub("\n\n", _SPEAKER.sub("", text))
+    plain = FENCED.sub("\n\n", _SPEAKER.sub("", text))
     plain = re.sub(r"^[ ]{0,3}#{1,6} .*$", "\n", plain, flags=re.MULTILINE)  # a heading is no sentence
     plain = re.sub(r"^.+\n(?=[ \t]*([=~^\"'#*+.:_`-])\1{2,}[ \t]*$)", "", plain, flags=re.MULTILINE)
     parts = _SENTENCES.split(_RULE.sub("", _ROW.sub("", plain)))
@@ -198,7 +198,7 @@ def _chunk_type(text: str, piece: Piece) -> str:
         return "data"
     if piece.kind == "code":
         return "example" if _EXAMPLE_HEADING.search(piece.heading) and " > " in piece.heading else "code"
-    plain = _FENCED.sub("", text)
+    plain = FENCED.sub("", text)
     lines = [row for row in plain.split("\n") if row.strip()]
     if lines and sum(bool(re.search(r"\d.*\d|\|.*\|", row)) for row in lines) > 0.7 * len(lines) and len(lines) > 3:
         return "data"
@@ -246,7 +246,7 @@ def _mode(text: str, piece: Piece) -> str:
             found[2] for found in _DOCSTRING.finditer(text)
         )
     elif piece.kind != "data":
-        text = _FENCED.sub("", _SPEAKER.sub("", text))
+        text = FENCED.sub("", _SPEAKER.sub("", text))
     words = max(1, len(text.split()))
     if _SARCASM.search(text):
         return "sarcastic"

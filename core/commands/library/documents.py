@@ -304,12 +304,14 @@ def show_text(shown: Shown) -> str:
         lines += ["", *(f"- {claim}" for claim in document.key_claims)]
     if shown.concepts:
         lines += ["", "concepts: " + ", ".join(f"{name} ({number})" for name, number in shown.concepts)]
+    lines += ["", *(one_line(said) for said in shown.links[document.id])] if document.id in shown.links else []
     for row in shown.chunks:
         leans = ", needs its context" if row.needs_context else ""
         about = f"{row.chunk_type}, {row.rhetorical_mode}, {row.token_count} tokens{leans}"
         about = f"{shown.at[row.id]}, {about}" if row.id in shown.at else about
         lines += ["", f"[{row.id[:8]}] {row.heading or '-'} ({about})", f"  {row.summary}"]
         lines += [f"  good for: {row.functional_profile}"] if row.functional_profile else []
+        lines += [f"  {one_line(said)}" for said in shown.links.get(row.id, ())]
     if shown.traces:
         lines += ["", "used ('knowledge library record --undo' takes one back):"]
         lines += [f"  {trace_line(trace)}" for trace in shown.traces[:USES_SHOWN]]

@@ -418,4 +418,5 @@ def reflected_text(found: Reflection) -> str:
         rows += [f"  {month}: {outcomes_text(counts)}" for month, counts in about.outcomes.items()]
         rows += [f"  {one['at']}: {one_line(one['text'])}" for one in about.profiles]
         rows += [f"  missing: {one_line(about.gaps)}"] if about.gaps else []
+        rows += [f"  {one_line(said)}" for said in about.links]
     return "\n".join(rows) + "\n"

@@ -117,6 +117,8 @@ def in_one_order(entries: Sequence[Hit], spoken: Sequence[ConversationHit]) -> l
 
 WEAK_SHOWN, OTHERS_SHOWN = 2, 2
 """So many weak hits of the own project, and so many hits of others where it has any."""
+NEAR = 0.6
+"""So much may what its outcomes say add to a hit's score, a logarithm of odds, against those just before it."""
 
 
 def chosen_rows(rows: Sequence[FoundRow], task: str, limit: int) -> list[FoundRow]:
@@ -125,10 +127,24 @@ def chosen_rows(rows: Sequence[FoundRow], task: str, limit: int) -> list[FoundRo
     firm = [row for row in told if not row.weak]
     few = sum(row.own for row in firm) < WEAK_SHOWN
     weak = [row for row in told if row.weak and ((row.own and few) or not firm)][:WEAK_SHOWN]
-    ranked = sorted((*firm, *weak), key=_group)
+    ranked = _what_helped_first(sorted((*firm, *weak), key=_group), task)
     elsewhere = OTHERS_SHOWN if any(row.own for row in ranked) else limit
     ranked = [row for row in ranked if row.own] + [row for row in ranked if not row.own][:elsewhere]
-    return record.warned_last(ranked, lambda row: bool(row.misled), limit, _group)
+    return record.warned_last(ranked, lambda row: row.served.stands_last(task), limit, _group)
+
+
+def _what_helped_first(rows: Sequence[FoundRow], task: str) -> list[FoundRow]:
+    """Of hits of a group that fit about as well, those first that served better at a kind of task."""
+    order: list[FoundRow] = []
+    for row in rows:
+        at = len(order)
+        while at and _group(order[at - 1]) == _group(row):
+            better = row.served.speaks(task) - order[at - 1].served.speaks(task)
+            if not 0 <= order[at - 1].score - row.score < NEAR * better:
+                break
+            at -= 1
+        order.insert(at, row)
+    return order
 
 
 def _group(row: FoundRow) -> tuple[bool, bool]:

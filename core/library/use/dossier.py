@@ -6,13 +6,14 @@ last uses for this kind of task and numbers; a long one that has become a profil
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from core.base.choices import DOSSIER_SIZES
-from core.experience.kinds import Tally, counts_for, outcomes_text, rate_text, success, total
-from core.experience.record import misleads
+from core.experience.kinds import Tally, outcomes_text, rate_text, success, total
+from core.experience.record import at_tasks, misled_at
 from core.library.records import Chunk, Document, SourceProfile, UsageTrace
 from core.library.searched import titled
 
@@ -137,10 +138,9 @@ def as_text(dossier: Dossier, number: int = 0, size: str = FULL) -> str:
         return _minimal(dossier, number)
     chunk, document, source = dossier.chunk, dossier.document, dossier.source
     lines = [f"{f'{number}. ' if number else ''}chunk {chunk.id[:8]}: {titled(document.title, chunk.heading)}"]
-    counts = counts_for(dossier.tally, dossier.task_type)
-    if misleads(counts):
-        said = next((one.notes for one in dossier.traces if one.outcome == "misleading"), "")
-        lines.append(f"Warning: misled {counts['misleading']} times at this kind of task. {_line(said)}".rstrip())
+    if times := misled_at(dossier.tally, dossier.task_type):
+        notes = (one.notes for one in dossier.traces if one.outcome == "misleading" and one.task_type in times)
+        lines.append(f"Warning: misled {at_tasks(times)}. {_line(next(notes, ''))}".rstrip())
     at = f", {dossier.place}" if dossier.place else ""
     lines.append(f"Document: {document.content_type} from {document.source}{at} {dossier.origin}")
     if document.top_summary and size == FULL:
@@ -165,11 +165,15 @@ def as_text(dossier: Dossier, number: int = 0, size: str = FULL) -> str:
     return "\n".join([lines[0], *(f"   {line}" for line in lines[1:])])
 
 
+_END = re.compile(r" (?:chunk|document|concept) (?=[0-9a-f]{8}:|\")")
+"""Where a sentence about a link names its other end."""
+
+
 def _minimal(dossier: Dossier, number: int) -> str:
     """Where it stands, what warns of it or speaks for it, and as much of what answers as there is room for."""
     counts = dossier.tally.get(dossier.task_type, {})
     said = [f"{dossier.task_type}: {outcomes_text(counts)}"] if counts else []
-    said += [one.partition(" chunk ")[0] for one in dossier.beside[:1]]
+    said += [_END.split(one)[0] for one in dossier.beside[:1]]
     place = ", ".join(filter(None, (titled(dossier.document.title, dossier.chunk.heading)[:120], dossier.place)))
     record = f" [{_line('; '.join(said))[:90]}]" if said else ""
     head = f"{f'{number}. ' if number else ''}{dossier.chunk.id[:8]} {_line(place)}{record}: "

@@ -16,10 +16,11 @@ from sqlalchemy import Connection, func, select
 
 from core.base.choices import SCOPES
 from core.base.result import KnowledgeError
-from core.experience.kinds import Tally, merged, over_tasks, success, total
+from core.experience.kinds import Tally, merged, over_tasks, rate_of, success, total
 from core.library import schema
 from core.library.concepts import definitions
 from core.library.database import Library
+from core.library.links import told_links
 from core.library.records import Concept, Link, UsageTrace, folded
 from core.library.rows import in_parts, read, traces
 from core.library.use.gaps import asked_about, lonely_chunks, stale_chunks, unanswered
@@ -34,7 +35,8 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class Served:
-    """A kind of task: outcomes of its traces, questions asked, questions that nothing was found for."""
+    """A kind of task: outcomes of its traces, questions asked or recorded, each once, and those of them that nothing of
+    use was found for."""
 
     task_type: str
     outcomes: Mapping[str, int]
@@ -96,8 +98,8 @@ class Joined:
 
 @dataclass(frozen=True)
 class Evolution:
-    """How the understanding of a concept changed: documents that speak of it by month, outcomes by month, and the
-    profiles that it had, oldest first."""
+    """How the understanding of a concept changed: documents that speak of it by month, outcomes by month, the profiles
+    that it had, oldest first, and how it stands to other things."""
 
     concept: str
     description: str
@@ -105,6 +107,7 @@ class Evolution:
     outcomes: Mapping[str, Mapping[str, int]]
     profiles: tuple[Mapping[str, str], ...]
     gaps: str
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -175,9 +178,9 @@ def _months(known: Sequence[UsageTrace]) -> dict[str, dict[str, int]]:
 def _tasks(
     connection: Connection, known: Sequence[UsageTrace], lost: Sequence[tuple[str, str, datetime]]
 ) -> tuple[Served, ...]:
-    r = schema.retrieval.c
-    counted = select(r.task_type, func.count()).group_by(r.task_type)
-    asked = {row[0]: row[1] for row in connection.execute(counted)}
+    r, t = schema.retrieval.c, schema.usage_trace.c
+    questions = select(r.task_type, r.query).union(select(t.task_type, t.query).where(t.query != ""))
+    asked = Counter(task for task, _query in connection.execute(questions))
     tally = tally_of(known)
     empty = Counter(task for _query, task, _at in lost)
     made = []
@@ -209,7 +212,9 @@ def _sources(connection: Connection, known: Sequence[UsageTrace]) -> tuple[Pulli
         else:
             good, bad = (", ".join(map(task_words, some)) for some in strengths_of(counts))
             both = f"good for {good}, not for {bad}" if good and bad else ""
-            verdict = both or _verdict(rate, "pulls its weight", f"good for {good}" if good else "noise")
+            fails = all(rate_of(one) <= BADLY for one in counts.values())
+            bad_at_all = "noise" if fails else f"good for {good}" if good else "mixed"
+            verdict = both or _verdict(rate, "pulls its weight", bad_at_all)
         made.append(Pulling(row.domain, row.source_type, row.documents, row.chunks, int(row.retrieved), counts,
                             outcomes, rate, verdict))  # fmt: skip
     return tuple(sorted(made, key=lambda one: (-total(one.outcomes_by_task), -one.retrieved, one.domain)))
@@ -295,6 +300,7 @@ def _evolution(connection: Connection, name: str, known: Sequence[UsageTrace]) -
     return Evolution(
         concept.name, description, dict(sorted(months.items())), _months(about),
         tuple(_profiles(connection, key, concept)), concept.gap_notes,
+        tuple(told_links(connection, [key]).get(key, ())),
     )  # fmt: skip
 
 

@@ -23,9 +23,10 @@ from core.experience.kinds import counts_for, infer_task_type, over_tasks
 from core.experience.record import misleads, warned_last
 from core.library import schema
 from core.library.database import Library, cause_of, database_errors
+from core.library.links import told_links
 from core.library.places import standing_at, without_file
-from core.library.records import Chunk, Document, Link, Retrieval, SourceProfile, new_id
-from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, links_of, record_of
+from core.library.records import Chunk, Document, Retrieval, SourceProfile, new_id
+from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, record_of
 from core.library.use import candidates, strategies
 from core.library.use.dossier import COMPACT, FULL, RECENT, Dossier, level_of, shown_traces
 from core.library.use.postgresql import Embedder, fill_vectors
@@ -51,8 +52,6 @@ POOL = 100
 USAGE, GRAPH, NEW = 2.0, 0.6, 2.0
 """What the full score of a strategy adds to that of the words, which are logarithms of odds; NEW is that of time where
 the question asks for what is new. Else the age only decides between equals."""
-NAMED_LINKS = ("contradicts", "better_for", "supersedes")
-"""Relations of a chunk that its dossier tells."""
 
 
 @dataclass(frozen=True)
@@ -282,7 +281,7 @@ def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str, a
     }
     used = histories(connection, [key for key in keys if levels[key] == FULL])
     used |= newest(connection, [key for key in keys if levels[key] == COMPACT], task_type, RECENT)
-    beside = _beside(connection, keys)
+    beside = _beside(connection, {key: chunks[key] for key in keys})
     at = standing_at(connection, keys)
     gone = without_file(connection, list(documents))
     least = min((score for _, score, _ in order), default=0.0)
@@ -309,31 +308,11 @@ def _answer(asked: Query, chunk: Chunk) -> str:
     return found.text if found is not None else ""
 
 
-def _beside(connection: Connection, keys: Sequence[str]) -> dict[str, list[str]]:
-    """What links of these chunks should be known to who trusts them, as sentences."""
-    links = [link for link in links_of(connection, *keys) if link.relation in NAMED_LINKS] if keys else []
-    others = {one for link in links for one in (link.source_id, link.target_id)}
-    c = schema.chunk.c
-    texts: dict[str, str] = {}
-    for part in in_parts(sorted(others)):
-        asked = select(c.id, c.summary, c.content).where(c.id.in_(part))
-        texts |= {row.id: (row.summary or row.content)[:160] for row in connection.execute(asked)}
-    sentences: dict[str, list[str]] = {}
-    for link in links:
-        for here, there in ((link.source_id, link.target_id), (link.target_id, link.source_id)):
-            if here in keys and there in texts:
-                sentences.setdefault(here, []).append(_sentence(link, here == link.source_id, there, texts[there]))
-    return sentences
-
-
-def _sentence(link: Link, forward: bool, other: str, text: str) -> str:
-    said = {
-        "contradicts": "contradicts",
-        "better_for": f"{'better' if forward else 'worse'} for {link.task_type or 'some tasks'} than",
-        "supersedes": "newer than" if forward else "superseded by",
-    }[link.relation]
-    why = f" ({' '.join(link.note.split())})" if link.note and link.created_by == "manual" else ""
-    return f'{said} chunk {other[:8]}: "{" ".join(text.split())}"{why}'
+def _beside(connection: Connection, chunks: Mapping[str, Chunk]) -> dict[str, list[str]]:
+    """What links of chunks and of their documents should be known to who trusts them, by chunk."""
+    told = told_links(connection, {*chunks, *(one.document_id for one in chunks.values())})
+    of_document = {one: [f"its document: {said}" for said in told.get(one, ())] for one in told}
+    return {key: [*told.get(key, ()), *of_document.get(one.document_id, ())] for key, one in chunks.items()}
 
 
 # --- the log ----------------------------------------------------------------------------------------------------------

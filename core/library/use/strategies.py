@@ -11,18 +11,17 @@ from datetime import date, datetime
 
 from sqlalchemy import Connection, func, select
 
-from core.experience.kinds import Tally
+from core.experience.kinds import Tally, speaks_for
 from core.library import schema
 from core.library.records import Link, folded
 from core.library.rows import in_parts, links_of
-from core.library.use.usage import VALUE
 
 WORDS_OF_A_CONCEPT, CONCEPTS, MENTIONS = 5, 24, 400
 """How many words a concept's name may have in a question, how many concepts and mentions are looked at."""
-ROLE, ROLE_SURE = 0.6, 2.0
-"""What the outcomes of a chunk at this kind of task count beside earlier uses like this one, and from how many of them
-half of that. Of three talks of LoCoMo left out, 135 records on half of 90 needs: reciprocal rank of those asked again
-0.58 to 0.89, of the other half 0.49 to 0.52."""
+ROLE = 0.6
+"""What the outcomes of a chunk at this kind of task count beside earlier uses like this one. Of three talks of LoCoMo
+left out, 135 records on half of 90 needs: reciprocal rank of those asked again 0.58 to 0.89, of the other half 0.49 to
+0.52."""
 FADES, REACHED = 0.5, 60
 FOLLOWED = {
     "same_as": 1.0, "complements": 1.0, "elaborates": 0.8, "supersedes": 0.8, "supports": 0.7, "applies": 0.7,
@@ -82,8 +81,7 @@ def by_concept(connection: Connection, concepts: Mapping[str, str], chunks: int)
 
 def by_role(tally: Tally, task_type: str) -> float:
     """How a chunk's outcomes at this kind of task speak for it, from -0.6 to 0.6: the more of them, the surer."""
-    net = sum(VALUE[outcome] * number for outcome, number in tally.get(task_type, {}).items())
-    return ROLE * net / (abs(net) + ROLE_SURE)
+    return ROLE * speaks_for(tally.get(task_type, {}))
 
 
 # --- graph ------------------------------------------------------------------------------------------------------------

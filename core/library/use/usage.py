@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, bindparam, delete, func, select, text, update
 
 from core.base.result import KnowledgeError
-from core.experience.kinds import Tally, infer_task_type, merged
+from core.experience.kinds import VALUE, Tally, infer_task_type, merged
 from core.experience.record import kept
 from core.library import schema
 from core.library.database import Library
@@ -29,8 +29,6 @@ MAX_CHUNKS = 100
 """A trace of more chunks says nothing about any of them."""
 SIMILAR = 60
 """This many earlier uses are compared with a question."""
-VALUE = {"win": 1.0, "partial": 0.5, "miss": -0.4, "misleading": -1.0}
-"""What an outcome says about the next use of the same kind."""
 OTHER_TASK = 0.35
 """What an outcome of another kind of task counts: a chunk is good for something, not good."""
 LIKE = 0.7
