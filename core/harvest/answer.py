@@ -24,6 +24,7 @@ from core.harvest.quotes import OTHERS_WORK, Source, find_quote, is_copied, is_e
 from core.harvest.support import GOVERNED, Voices
 from core.knowledge.alike import flat, says_the_contrary
 from core.knowledge.categories import CATEGORIES
+from core.knowledge.projects import prefers
 
 MAX_ITEMS = 200
 """What a conversation teaches beyond these waits in the quarantine."""
@@ -337,8 +338,9 @@ class _Intake:
         decide whose it is, where it belongs, or that it is certain."""
         hidden = _with_secret(category, raw) if self._secrets else None
         item = hidden or _hold(item, self._source, self._voices, self._quotes, self._secrets)
-        if item.scope == "person" and not _said_by_user(item, self._source):
-            item = replace(item, scope="")
+        if (item.scope == "person" or prefers(item.text)) and not _said_by_user(item, self._source):
+            # What a summary or a commit says that they prefer, the assistant says: it stays in its project.
+            item = replace(item, scope="project" if prefers(item.text) else "")
         if item.by_tool:
             sure = item.confidence if item.confidence is None else min(item.confidence, BY_TOOL)
             item = replace(item, scope="", domain="", confidence=sure)

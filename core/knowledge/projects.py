@@ -106,14 +106,21 @@ def names_place(text: str) -> bool:
     return _PLACE.search(text) is not None
 
 
+def prefers(text: str) -> bool:
+    """Whether a text says what the user prefers."""
+    return _PREFERS.match(text) is not None
+
+
 def is_persons(text: str) -> bool:
     """Whether a text that the user said is theirs in any project: what they prefer, what a common tool does on their
     system."""
     if names_place(text):
         return False
+    if prefers(text):
+        return True
     # What compares systems is no word about the one that they work on.
     on = {found.casefold() for found in _SYSTEM.findall(text)}
-    return bool(_PREFERS.match(text) or (len(on) == 1 and _TOOL.search(text)))
+    return len(on) == 1 and _TOOL.search(text) is not None
 
 
 def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
