@@ -143,10 +143,13 @@ def superseding(rows: Sequence[Placed]) -> list[Superseding]:
     """Pairs of one category in which the newer statement, from another conversation or written by hand, has another
     value, the opposite word or a negation where the older one has not, and else speaks of the same. Oldest first."""
     words = [_words(flat(row.bullet.key)) for row in rows]
+    sets = [set(some) for some in words]
     found: list[Superseding] = []
     groups = [row.category for row in rows]
     pairs = ((one, other) for other, near in _candidates(groups, words) for one in near)
     for one, other in pairs:
+        if not _of_one_subject(sets[one], sets[other]):
+            continue
         first, second = rows[one], rows[other]
         old, new = (first, second) if _age(first) <= _age(second) else (second, first)
         if old.bullet.provenance is None or new.bullet.provenance is None:
@@ -279,13 +282,17 @@ def _candidates(groups: Sequence[str], words: Sequence[Sequence[str]]) -> Iterat
             earlier.setdefault(word, []).append(at)
 
 
+def _of_one_subject(one: set[str], other: set[str]) -> bool:
+    """Whether two statements have so many words in common, and so few that are not, that they may speak of the same."""
+    shared, longer = len(one & other), max(len(one), len(other))
+    return SHARED_WORDS <= shared >= SHARED_PART * longer and longer - shared <= VALUE_WORDS
+
+
 def _contradiction(old: Sequence[str], new: Sequence[str], before: frozenset[str]) -> str:
-    """What differs, in a few words; "" when they do not speak of the same, or do not differ in a value. A value that is
-    no number is one after a word of `before`."""
+    """What differs between two statements about the same, in a few words; "" when they do not differ in a value. A
+    value that is no number is one after a word of `before`."""
     shared = set(old) & set(new)
     gone, came = [word for word in old if word not in shared], [word for word in new if word not in shared]
-    if len(shared) < SHARED_WORDS or len(shared) < SHARED_PART * max(len(set(old)), len(set(new))):
-        return ""
     if len(gone) > VALUE_WORDS or len(came) > VALUE_WORDS:
         return ""
     negated = bool(_NEGATIONS & set(gone)) != bool(_NEGATIONS & set(came))
