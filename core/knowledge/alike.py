@@ -14,8 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rapidfuzz import fuzz, process
-
 from core.base.markdown import BY_HAND, Bullet
 from core.base.project import is_below, same_key
 from core.knowledge.bullet_text import BulletRef
@@ -128,6 +126,8 @@ def alike(rows: Sequence[Placed], least: float = LEAST_ALIKE) -> list[Alike]:
 def near_pairs(texts: Sequence[str], groups: Sequence[str], least: float) -> Iterator[tuple[int, int, float]]:
     """The places of two `texts` of one group, and how alike they are, 0 to 100, in whatever order their words stand,
     but for steps: from `least` on. The texts are keys."""
+    from rapidfuzz import fuzz, process  # a glance at what waits compares no letters
+
     # As fuzz.token_sort_ratio compares them, but each is sorted once and not with every other.
     in_order = [text if _STEPS.search(text) else " ".join(sorted(text.split())) for text in texts]
     for at, near in _candidates(groups, [_words(text) for text in texts]):

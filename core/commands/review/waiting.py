@@ -20,7 +20,6 @@ from core.base.project import GLOBAL
 from core.base.ready import kept_ready
 from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.commands.bullets import TITLES, change_all
-from core.commands.facts import current_facts
 from core.commands.project import EVERY, find_project, projects_named
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
 from core.commands.statements import all_lines, refresh_digest
@@ -28,8 +27,7 @@ from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience.record import MISLED_OFTEN, Served, served
 from core.factindex.facts import Fact
 from core.factindex.index import read_index
-from core.factindex.record import read_history
-from core.factindex.sync import record_path
+from core.factindex.record import read_history, record_path
 from core.give import still
 from core.harvest.proofs import Missing, Proofs, find_missing, marks
 from core.harvest.recovery import Recovered, with_store
@@ -452,13 +450,20 @@ def _as_said(gone: RemovedStatement, entries: Sequence[Mapping[str, Any]]) -> Bu
 
 def _stale(look: Look) -> Iterator[Waiting]:
     since = (look.now - timedelta(days=UNCONFIRMED_DAYS)).astimezone(UTC).date().isoformat()
-    facts = read_index if look.glance else lambda _: current_facts(look.workspace, look.now)[0]
     runs = cache(partial(_runs, look.workspace.paths))  # most stores have no old fact, and never read them
-    for fact in facts(look.workspace.paths.knowledge):
+    for fact in _facts(look):
         if why := _why_stale(fact, look.today, since, runs):
             key, why = _key("stale", fact.id, statement_key(fact.fact)), f"{why}: {fact.id}"
             yes, no, day = "delete the fact", "it still holds", fact.last_confirmed
             yield Waiting("stale", key, fact.fact, why, yes, no, fact, day=day, project=fact.domain)
+
+
+def _facts(look: Look) -> Iterable[Fact]:
+    if look.glance:
+        return read_index(look.workspace.paths.knowledge)
+    from core.commands.facts import current_facts  # these read the YAML files, and a glance the index alone
+
+    return current_facts(look.workspace, look.now)[0]
 
 
 def _runs(paths: Paths) -> Mapping[str, str]:
