@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from core import conversation_index as conversation_index
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
 from core.base.figures import count, size
+from core.base.project import place_of
 from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.project import Scope, find_project, scope_of
 from core.commands.search import meant
@@ -30,7 +31,7 @@ from core.commands.transcript import (
 )
 from core.commands.transcript import read as read
 from core.commands.workspace import Workspace, embedder_name
-from core.conversation_index import RATE, SHARE, Brought, look, place_of
+from core.conversation_index import RATE, SHARE, Brought, look
 from core.knowledge.projects import Here, here_in, known_projects
 from core.search import conversations as stored
 from core.search import kept_vectors

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from html import unescape
 
-from core.base.late import late
+from core.base import late
 
 _ROUNDS = 3  # an address inside a JSON string inside a JSON string
 _INVISIBLE = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from core.base.late import late
+from core.base import late
 from core.base.secrets.near import drawn_near
 from core.base.secrets.said import said_near, shown
 from core.base.secrets.tables import cells_below

@@ -10,7 +10,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator
 
-from core.base.late import late
+from core.base import late
 from core.base.secrets.values import has_digit, is_placeholder, sort_of
 
 _REACH = 160

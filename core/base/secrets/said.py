@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from core.base.late import late
+from core.base import late
 from core.base.secrets.values import is_chosen, is_code, is_compound, is_phrase, is_placeholder, is_word
 
 _REACH = 110

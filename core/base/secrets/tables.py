@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from core.base.late import late
+from core.base import late
 from core.base.secrets.values import is_cell
 
 _WIDEST, _WIDE = 1000, 400

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from core.base.late import late
+from core.base import late
 
 _PLACEHOLDER_WORDS_TEXT = """
 your my our the some any enter example sample placeholder dummy fake mock test testing demo insert replace change

@@ -47,7 +47,6 @@ from core.commands.table import SUMMARY
 from core.commands.text import count
 from core.commands.transcript import LOOK_SECONDS, opened_index
 from core.commands.workspace import Workspace
-from core.conversations.searched import title_of
 from core.experience import record
 from core.experience.kinds import infer_task_type
 from core.experience.record import Served
@@ -354,6 +353,8 @@ class _Look:
             return []
         sql = f"SELECT name, title, ended, folder FROM conversations WHERE {stored.READ} ORDER BY ended DESC, path"
         own = (row for row in self._database.execute(sql) if row[0] not in told and scope.tells_conversation(row[3]))
+        from core.conversations.searched import title_of  # for a weak answer alone: it loads what reads conversations
+
         found = []
         for name, title, ended, _folder in islice(own, SESSIONS_NAMED):
             called = self._called(name)
