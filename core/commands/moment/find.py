@@ -300,9 +300,9 @@ class _Look:
             self.warnings += [one for one in report.warnings if one not in self.warnings]
             self.nothing += [report.nothing] if report.nothing else []
         if self._database is not None and self._kind in ("", "conversation") and not self._tag:
-            allowed = None if scope.everything else scope.tells_conversation
+            tells = None if scope.everything else scope.tells_conversation
             found = find_in(
-                self._workspace, self._database, self._brought, self.text, wanted, self._most, allowed=allowed
+                self._workspace, self._database, self._brought, self.text, wanted, self._most, None, tells, self._stems
             )
             spoken, self.turns, self.understood, self.asides = found.hits, found.turns, found.note, found.warnings
             self.nothing += [found.nothing] if found.nothing else []
