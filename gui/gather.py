@@ -23,6 +23,8 @@ from gui.state import NO_ROWS, NOTHING, Snapshot
 from gui.views.looks import learn
 from gui.watch import Watcher
 
+LATE = "archive-late"
+"""The code of what its tool will have deleted before anything harvests it."""
 SETTLE_SECONDS = 0.12
 """So long a change rests before the store is read: an editor's save is several changes."""
 
@@ -65,7 +67,8 @@ def gather(
     looked = overview(now, problem=unread)
     problems += looked.status.errors
     if late := looked.status.late.partition(": '")[0]:  # the rest names commands
-        problems.append(ErrorInfo("archive-late", late, hint="'knowledge schedule' harvests them each hour"))
+        hint = "under Conversations that tool can be harvested now; 'knowledge schedule' does so each hour"
+        problems.append(ErrorInfo(LATE, late, hint=hint))
     settings = attempt(config_show, now)
     waiting = tuple(unanswered(now))
     found = Snapshot(

@@ -46,7 +46,8 @@ from gui.workbench import LIBRARY, TABS, VIEWS, Workbench, place_of
 
 GAP = 8
 SCALE_STEP = 0.125
-SIDE, SIDE_LEAST, WORK_LEAST = 320, 264, 340
+SIDE, SIDE_LEAST, SIDE_MOST, WORK_LEAST = 320, 264, 440, 340
+SIDE_SHARE = 0.22  # of the width is the left column's, where that is more than it is elsewhere
 EVIDENCE, MARGIN = 424, 14  # unscaled pixels
 COMPACT = 640
 """In a panel narrower than this, in unscaled pixels, there is one column."""
@@ -119,7 +120,9 @@ class KnowledgePanel:
             Pane("side", SIDE, SIDE_LEAST, scroll=True),
             Pane("work", 0, WORK_LEAST, good=460),
         ]
-        self.columns = Columns(look, self._middle, panes)
+        columns = self.columns = Columns(look, self._middle, panes)
+        look.follow(self._middle, lambda wide, _tall: columns.usual(
+            "side", max(SIDE, min(SIDE_MOST, SIDE_SHARE * wide / look.scale))))  # fmt: skip
         side, work = (pane.item for pane in self.columns.panes)
         self.workbench.build(box(look, work, "clear"), side)
         self.inspector = Inspector(look, shell)
@@ -128,10 +131,12 @@ class KnowledgePanel:
         self.reading = ConversationReader(look, shell, self._stand)
         self.reading.build(inside)
         shell.on_read = self._read
-        self.brief.build_foot(inside)
+        # Right behind what it lies over: a child window paints its ground over the one before it alone.
         self.evidence = box(look, inside, "evidence", width=EVIDENCE, height=100)
         self.inspector.build(self.evidence)
         dpg.configure_item(self.evidence, show=False)
+        self.brief.build_foot(inside)
+        self.workbench.build_banner(inside, self._banner_changed)
         # What lies over the rest, and takes the keys before it: the last one first.
         shell.layers.insert(0, self._view_key)
         self.harvest = HarvestDialog(look, shell, self.run)
@@ -140,7 +145,7 @@ class KnowledgePanel:
         self.keys = KeysDialog(look, shell, SHORTCUTS)
         self.keys.build({**{row.label: self.workbench.views[row.name] for row in VIEWS}, "Evidence": self.inspector,
                          "Conversation": self.reading})  # fmt: skip
-        shell.build()
+        shell.build(self._at_foot)
         self.homes = Homes(
             shell, self._own, lambda: self.jobs.post(self.reader.ask), lambda: self.reader.ask(soon=True)
         )
@@ -213,6 +218,7 @@ class KnowledgePanel:
             self._first = first
             self.status.first = first  # one filled button at a time
             self._stand()
+        self.status.told = self.workbench.banner.shown
         self._give_room(state)
         self.jobs.attempt(self.header.refresh, state, place_of(state.view), self._tabs(state))
         parts: list[Any] = [self.status]
@@ -258,8 +264,20 @@ class KnowledgePanel:
         tall = int(height) - self.look.px(HEADER_HEIGHT) - self.look.px(STATE_HEIGHT) - 3 * self.look.px(GAP)
         if self.brief.shown:
             tall -= self.look.px(CARD) + self.look.px(FOOT) + 2 * self.look.px(GAP)
+        tall -= self._at_foot()
+        margin = self.look.px(MARGIN)
+        dpg.configure_item(self.workbench.banner.item, width=max(int(width) - 2 * margin, 50), indent=margin)
         for item in (self._middle, self.first_start.item, self.reading.item):
-            dpg.configure_item(item, height=max(tall, 50))
+            dpg.configure_item(item, height=max(tall, margin))
+
+    def _banner_changed(self, _high: int) -> None:
+        self._fit(*self._inside)
+        self.shell.change()
+
+    def _at_foot(self) -> int:
+        """How much room the banner takes at the foot, with the distance to what stands above it."""
+        high = self.workbench.banner.height
+        return high + self.look.px(GAP) if high else 0
 
     # --- keys and actions ---
 
@@ -383,13 +401,16 @@ class KnowledgePanel:
             self._place_evidence()
 
     def _place_evidence(self) -> None:
-        """At the right, below the line of state; over the whole column where there is only one."""
+        """At the right, below the line of state and above what stands at the foot, whose buttons it must not hide; over
+        the whole column where there is only one."""
         look, (width, height) = self.look, self._inside
         wide = min(look.px(EVIDENCE), int(width) - 2 * look.px(MARGIN))
         top = look.px(HEADER_HEIGHT + STATE_HEIGHT + GAP)
         place = [int(width) - wide - look.px(MARGIN), top]
-        tall = max(int(height) - top - look.px(MARGIN), 60)
-        dpg.configure_item(self.evidence, pos=place, width=wide, height=tall)
+        tall = int(height) - top - look.px(GAP) - self._at_foot()
+        tall -= look.px(FOOT + GAP) if self.brief.shown else 0
+        least = look.px(CARD + 3 * GAP)  # so far that it lies over the list, however low the window is
+        dpg.configure_item(self.evidence, pos=place, width=wide, height=max(tall, least))
 
 
 SHOWS = {

@@ -397,9 +397,9 @@ class Shell:
 
     # --- for the panel ---
 
-    def build(self) -> None:
-        """Make the toast and the question; once, after the root."""
-        self._toast = Toast(self.look)
+    def build(self, at_foot: Callable[[], int] = lambda: 0) -> None:
+        """Make the toast and the question; once, after the root. `at_foot` is what the toast stays above."""
+        self._toast = Toast(self.look, at_foot)
         self._question = Question(self.look)
         self.layers.append(self._question.dialog.key)
 

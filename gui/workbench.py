@@ -5,7 +5,7 @@ here. Its tab, its key, its line in the keys dialog, its command, and its readin
 one) come from the row; what stands in the left column while it is open is its `side`, where it has one. What it shows
 is tested without a window, what it does with real clicks; `tests/panel_gallery.py` takes its picture.
 
-Below, the middle itself: a place for errors and questions of trust, and the view that is open.
+Below, the middle itself: the view that is open, and a place for errors and questions of trust.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
 from core.commands.settings import NOT_TRUSTED, WAITING, TrustRow, asked, trust_allow
+from gui.gather import LATE
 from gui.shell import Shell, View
 from gui.state import State
 from gui.toolkit.keys import Shortcut
@@ -93,7 +94,7 @@ class Workbench:
         self._problems: tuple[ErrorInfo, ...] = ()
 
     def build(self, parent: int, side: int) -> None:
-        """Make banner and the holders of the views inside `parent`, and of their left columns inside `side`."""
+        """Make the holders of the views inside `parent`, and of their left columns inside `side`."""
         look = self._look
         self._sides = {name: box(look, side, "clear", height=0) for name in self.sides}
         for item in self._sides.values():
@@ -105,14 +106,11 @@ class Workbench:
         self._holders[""] = self._loading
         loading = EmptyState(look, self._loading, icon="hourglass", title="Loading…", words=LOADING)
         loading.show(True)
-        # Below the view: what comes there takes some of its height, and moves nothing under the mouse.
-        self.banner = Banner(look, parent, on_height=self._make_room)
-        look.on_change(lambda: self._make_room(self.banner.height))
 
-    def _make_room(self, high: int) -> None:
-        gap = self._look.px(8)
-        for holder in self._holders.values():
-            dpg.configure_item(holder, height=-(high + gap) if high else -1)
+    def build_banner(self, parent: int, on_height: Callable[[int], object]) -> None:
+        """Make the place for errors at the foot of `parent`, below whatever stands there: a view, a conversation or the
+        page of the first start. What comes there takes some of its height, and moves nothing under the mouse."""
+        self.banner = Banner(self._look, parent, on_height=on_height)
 
     def refresh(self, state: State) -> None:
         """Open the view that the state names, and let it show the state."""
@@ -167,6 +165,7 @@ class Workbench:
     ) -> None:
         """An error below the view; what `stays` is no error of one act."""
         self.banner.set(error, action, on_action, stays)
+        self._shell.change()  # what stands there is told nowhere else
 
     def show_problems(self, problems: tuple[ErrorInfo, ...]) -> None:
         """What could not be read stands there until it is mended; what was closed by hand stays closed."""
@@ -175,6 +174,7 @@ class Workbench:
         if problems:
             first = problems[0]
             action = "Trust…" if self._question() is not None else "Open it" if first.path else ""
+            action = "Conversations" if first.code == LATE else action
             self.show_error(first, action, self._open_problem, True)
         elif self.banner.shown in self._problems:
             self.banner.hide()
@@ -192,6 +192,9 @@ class Workbench:
         if row is not None:
             words = "\n".join((*row.says[:12], f"and {len(row.says) - 12} more") if len(row.says) > 12 else row.says)
             self._shell.ask(asked(row), words, "Trust", lambda: self._trust(row), kind="danger")
+        elif self._problems and self._problems[0].code == LATE:
+            self.banner.hide()
+            self._shell.run("view.conversations")
         elif self._problems:
             self._shell.open_path(self._problems[0].path)
 

@@ -55,7 +55,7 @@ def test_a_memory_without_its_id_is_wrong_usage(tmp_path: Path, action: str) -> 
 def test_an_empty_query_is_answered_with_a_sentence(tmp_path: Path, query: str) -> None:
     """`nothing found` reads like a store without anything in it."""
     assert "there is nothing to search for. Give some words" in told(tmp_path, "search", query, code=2)
-    assert "not indexed yet: nothing was searched" in told(tmp_path, "search", "zebra")
+    assert "nothing was said here yet that could be searched" in told(tmp_path, "search", "zebra")
 
 
 @pytest.mark.parametrize(

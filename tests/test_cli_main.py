@@ -519,6 +519,28 @@ def test_help_names_every_subcommand_and_each_helps(row: Command) -> None:
         assert f"example: knowledge {row.name} {leaf.name} {leaf.example}".rstrip() in helped
 
 
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("connect cl", "claude_code"),
+        ("connect claude_code cod", "codex"),
+        ("config set digest_en", "digest_enabled"),
+        ("help troub", "troubleshooting"),
+        ("harvest --apply --source aid", "aider"),
+        ("sources aid", "aider"),
+    ],
+)
+def test_a_shell_offers_the_words_that_a_command_takes(tmp_path: Path, typed: str, offered: str) -> None:
+    """Nobody knows by heart what tools, settings and pages are called."""
+    script = tmp_path / "script"
+    script.write_text(call("completion", "bash")[1])
+    press = f"source {script}; COMP_WORDS=(knowledge {typed}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); "
+    press += '_shtab_knowledge knowledge "${COMP_WORDS[COMP_CWORD]}"; echo "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "-c", press], capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS)
+    assert done.stdout.split() == [offered], done.stderr
+
+
 def test_a_line_about_a_secret_keeps_its_provenance_in_the_digest(home: Path) -> None:
     """What words before it call a secret was taken for one: the name of the conversation that the line is from."""
     facts = home / "knowledge" / "facts.md"

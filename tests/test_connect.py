@@ -215,10 +215,13 @@ def test_a_no_changes_nothing_and_a_yes_is_asked_for_after_the_change_was_shown(
 
     (person / ".codex").mkdir()
     before = snapshot(person)
-    for answer, applied in (("\n", False), ("", False), ("y\n", True)):
+    monkeypatch.setattr("sys.stdin", Terminal("maybe\n"))  # and the end of the input: no answer is no yes
+    assert main(["connect", "codex"], io.StringIO(), Terminal()) == 130 and snapshot(person) == before
+    for answer, applied in (("\n", False), ("not now\nno\n", False), ("sure\ny\n", True)):
         monkeypatch.setattr("sys.stdin", Terminal(answer))
         out, err = io.StringIO(), Terminal()
         assert main(["connect", "codex"], out, err) == 0
+        assert ("none of the answers: no, yes. write this?" in err.getvalue()) is (len(answer) > 2)
         assert err.getvalue().index("[mcp_servers.knowledge]") < err.getvalue().index("write this?")
         assert (snapshot(person) != before) is applied
         assert ("nothing was changed" in out.getvalue()) is not applied

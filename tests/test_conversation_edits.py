@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,9 +26,14 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
         ("Write", {"file_path": "/srv/shop/rules.md", "content": "# Rules\nData stay in memory."}),
         ("apply_patch", {"input": "*** Begin Patch\n*** Update File: rules.md\n-Data may go.\n+Data stay in memory.\n"
                                   "*** End Patch"}),
+        ("shell", {"command": ["bash", "-lc", "apply_patch << 'EOF'\n*** Begin Patch\n*** Update File: rules.md\n"
+                   f"-Data may go.\n+Data stay in memory.\n{chr(10).join(['+more'] * 600)}\n*** End Patch\nEOF"]}),
+        ("MultiEdit", {"file_path": "/srv/shop/rules.md", "edits": [
+            {"old_string": "Data may go.", "new_string": "Data stay in memory."},
+            {"old_string": "One", "new_string": "Two"}]}),
     ],
 )  # fmt: skip
-def test_what_an_edit_wrote_is_found(disk: Disk, tool: str, given: dict[str, str]) -> None:
+def test_what_an_edit_wrote_is_found(disk: Disk, tool: str, given: dict[str, Any]) -> None:
     """The rules of a project stood in the patch that wrote them, and nobody said them: a search of the raw file told
     them, ours did not."""
     wrote = [{"type": "tool_use", "id": "e1", "name": tool, "input": given}]

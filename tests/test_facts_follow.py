@@ -8,7 +8,7 @@ import pytest
 from core.commands import fact_feed
 from core.commands.fact_edits import delete_fact
 from core.commands.history.undo import undo
-from tests.facts_home import YAML, cli, facts_of, taught_fixture, workspace_of
+from tests.facts_home import YAML, cli, facts_of, learn, taught_fixture, workspace_of
 from tests.harvest_world import HURRIED, World
 
 __all__ = ["taught_fixture"]
@@ -128,3 +128,55 @@ def test_facts_that_are_let_go_of_leave_their_bullets(taught: World) -> None:
     before = bullets(taught)
     cli(taught, "facts", "sync", "--accept-removals")
     assert bullets(taught) == before
+
+
+ORDERS = ([("doctor", "--repair")], [("facts", "sync")], [("facts", "sync"), ("doctor", "--repair"), ("facts", "sync")])
+
+
+@pytest.mark.parametrize("commands", ORDERS)
+@pytest.mark.parametrize("missing", [(YAML,), (YAML, "global/questions.yaml")])
+def test_without_an_index_a_missing_file_is_made_again_of_its_bullets(
+    taught: World, missing: tuple[str, ...], commands: list[tuple[str, ...]]
+) -> None:
+    """A fresh clone has no index.json: "repaired", and the next sync took the live bullets of the file out."""
+    learn(taught, "User: b\n", facts=["Two"], playbooks=[{"name": "Release", "steps": ["tag", "push"]}])
+    before, facts = everything(taught), facts_of(taught)
+    for name in (*missing, "index.json"):
+        (taught.paths.knowledge / name).unlink()
+    for command in (*commands, ("facts", "sync"), ("facts", "sync")):
+        said = cli(taught, *command)
+        assert "taken out" not in said[1] + said[2]
+    assert everything(taught) == before
+    assert [fact._replace(tags=()) for fact in facts_of(taught)] == [fact._replace(tags=()) for fact in facts]
+    assert "the store is whole" in cli(taught, "doctor")[1]
+    without(taught, "One or so")
+    sync(taught)
+    assert "One or so" not in bullets(taught), "from then on what the user deletes is a deletion again"
+
+
+def everything(world: World) -> list[str]:
+    """The lines of all category files."""
+    return [line for path in sorted(world.paths.knowledge.glob("*.md")) for line in path.read_text().split("\n")]
+
+
+def test_what_nobody_knows_of_a_missing_file_is_told_and_forgotten_only_when_the_user_says_so(taught: World) -> None:
+    """A fact of the user's own has no bullet; and while facts follow nothing, none is made again, nor forgotten."""
+    places = [taught.paths.knowledge / name for name in (YAML, "global/mine.yaml", "index.json")]
+    before = everything(taught)
+    own = '- id: global:fact:0{}\n  fact: "Mine"\n  category: fact\n  domain: global\n  confidence: 1\n'
+    places[0].write_text(places[0].read_text() + own.format(40))
+    places[1].write_text(own.format(41))
+    sync(taught)
+    for place in places:
+        place.unlink()
+    assert cli(taught, "config", "set", "fact_index", "false")[0] == 0
+    for _ in range(2):
+        assert "4 facts with it" in cli(taught, "facts", "sync")[2]
+    assert cli(taught, "config", "set", "fact_index", "true")[0] == 0
+    assert "3 of 5 facts" in "".join(map(str, cli(taught, "facts", "sync")))
+    for _ in range(2):
+        assert "global/mine.yaml: the file is gone, and 1 fact with it" in cli(taught, "facts", "sync")[2]
+    assert everything(taught) == before
+    assert {fact.fact for fact in facts_of(taught)} == {"One", "One or so", "Two", "Why?"}
+    assert cli(taught, "facts", "sync", "--accept-removals")[0] == 0
+    assert cli(taught, "facts", "sync")[0] == 0 and everything(taught) == before

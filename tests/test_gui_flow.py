@@ -116,6 +116,28 @@ def test_another_scale_and_palette_change_the_rows_in_place(desk: Desk) -> None:
     assert flow.heights.heights[1] == tall and items[1] == items[2], "fonts and lines once, nothing a change"
 
 
+def test_where_a_row_comes_from_is_read_as_far_as_there_is_room(desk: Desk) -> None:
+    """The title of its conversation was left out in a narrow window, and cut to 184 pixels in the widest one."""
+    from gui.toolkit.flow import FlowList
+    from gui.toolkit.flow_rows import SEPARATOR, FlowRow
+    from gui.toolkit.layout import box
+
+    title = "Why the checkout charges some carts twice when the gateway answers late, and what to do about it"
+    flow = FlowList(desk.look, aside=True)
+    holder = box(desk.look, desk.page, width=500, height=600)
+    flow.build(holder)
+    flow.set_rows([FlowRow(1, "One key a cart.", SEPARATOR.join(("in 17", "29 Nov", title)), "bookmark")])
+    shown = []
+    for width in (180, 400, 900, 1250):
+        desk.dpg.configure_item(holder, width=width)
+        desk.frames(8)
+        shown.append(next(one["text"] for one in desk.drawn(flow.canvas.drawn) if "in 17" in one.get("text", "")))
+    narrow, short, beside, wide = shown
+    assert narrow == f"in 17{SEPARATOR}29 Nov", "what is left of the title says nothing"
+    assert "Why the checkout" in short and short.endswith("…")
+    assert "Why the checkout" in beside and len(wide) > 1.3 * len(beside)
+
+
 def test_a_click_means_the_row_that_is_seen_there(desk: Desk) -> None:
     told: list[Any] = []
     flow = build(

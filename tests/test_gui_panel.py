@@ -6,6 +6,7 @@ import json
 import os
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -456,15 +457,54 @@ def test_an_error_moves_nothing_under_the_mouse_and_is_told_once(desk: Desk, at_
         panel.shell.error(
             ErrorInfo("no-key", "No key was found for this", "~/keys", "Set one"), "Settings", lambda: None
         )
-        seat.settle()
-        assert [table.place_of(row) for row in table.rows[:4]] == tops
-        banner, high = panel.workbench.banner.item, panel.workbench.banner.height
-        assert dpg.is_item_shown(banner) and high > 20 and dpg.get_item_rect_size(holder)[1] < tall - high
-        assert dpg.get_item_rect_min(panel.workbench.banner._words)[1] > max(top[1] for top in tops)
+        banner = panel.workbench.banner
+        seat.until(lambda: 20 < banner.height < tall - dpg.get_item_rect_size(holder)[1])
+        assert [table.place_of(row) for row in table.rows[:4]] == tops and dpg.is_item_shown(banner.item)
+        assert dpg.get_item_rect_min(banner._words)[1] > max(top[1] for top in tops)
         assert "No key" not in str(dpg.get_value(panel.status._words))
-        panel.workbench.banner.hide()
+        banner.hide()
+        seat.until(lambda: dpg.get_item_rect_size(holder)[1] == tall)
+
+
+def test_an_error_is_seen_whatever_stands_above_it(desk: Desk, at_home: Path) -> None:
+    """Over a conversation that is read, and on the page of the first start, an error was not to be seen at all; beside
+    the evidence its button was covered, and a message lay over it."""
+    dpg = desk.dpg
+
+    def free(seat: Seat, over: int) -> bool:
+        """Whether the error is in sight, below an item of the panel."""
+        banner, foot = seat.panel.workbench.banner, dpg.get_item_pos(over)[1] + dpg.get_item_rect_size(over)[1]
+        return dpg.is_item_visible(banner._words) and foot <= dpg.get_item_pos(banner.item)[1]
+
+    cold = ErrorInfo("made-up", "The kettle is cold")
+    with seated(desk, harvested_at(at_home)) as seat:
+        panel, table = seat.panel, seat.panel.workbench.views["conversations"].table
+        panel.shell.error(cold, "Warm it", lambda: None)
+        desk.press("Down")
+        panel.shell.toast("12 bullets added", seconds=600)
+        seat.until(lambda: dpg.is_item_shown(panel.evidence) and free(seat, panel.evidence))
+        seat.until(lambda: free(seat, panel.shell._toast.item))
+        panel.shell.read(key=panel.workbench.views["conversations"].row(table.rows[0]).key)
+        seat.until(lambda: panel.reading.is_open and free(seat, panel.reading.item))
+    (at_home / "new").mkdir()
+    with seated(desk, workspace_at(at_home / "new", demo=False)) as seat:
+        seat.panel.shell.error(cold)
+        seat.until(lambda: free(seat, seat.panel.first_start.item))
+
+
+def test_what_will_be_lost_is_told_once_and_leads_to_its_harvest(desk: Desk, at_home: Path) -> None:
+    """The same sentence stood at the top and at the foot, and named a command line only."""
+    late = ErrorInfo(gui.gather.LATE, "2 conversations will be deleted within 7 days", hint="harvest them")
+    with seated(desk, harvested_at(at_home), choices={"view": "knowledge"}) as seat:
+        panel, top = seat.panel, seat.panel.status._words
+        panel.shell.change(snapshot=replace(seat.state.snapshot, problems=(late,)))
+        panel.workbench.show_problems((late,))
         seat.settle()
-        assert dpg.get_item_rect_size(holder)[1] == tall
+        assert "deleted" not in desk.dpg.get_value(top)
+        desk.click(panel.workbench.banner._button.item)
+        seat.settle()
+        assert seat.state.view == "conversations" and panel.workbench.banner.shown is None
+        assert "will be deleted" in desk.dpg.get_value(top), "it is not over yet"
 
 
 def test_a_damaged_ledger_is_mended_from_the_line_of_state(desk: Desk, at_home: Path) -> None:

@@ -351,14 +351,15 @@ def test_the_window_says_what_was_searched_and_what_is_left_as_the_command_line_
     with seated(desk, workspace, choices={"view": "search"}) as seat:
         view: Any = seat.panel.workbench.views["search"]
         monkeypatch.setattr("core.commands.moment.find.LOOK_SECONDS", 0.0)
-        said = []
+        said, left = list[str](), list[str]()
         for words in ("xyzzyqu", "xyzzyqu plughq"):
             view.typed(words)
             seat.until(lambda: not view.pending)
             seat.settle()
             said.append(str(desk.dpg.get_value(view.remark)))
+            left.append(str(desk.dpg.get_value(view._built)) * desk.dpg.is_item_visible(view._built))
             monkeypatch.setattr("core.commands.moment.find.LOOK_SECONDS", 9.0)
-        assert said[0].startswith("Searched: ") and " conversations are left" in said[0]
+        assert said[0].startswith("Searched: ") and " conversations not searched yet" in left[0] and not left[1]
         conversations = re.search(r"\d+ conversations", said[1])
         assert conversations and f"{conversations[0]} were searched" in call("search", "xyzzyqu", *place)[1]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from core.commands.settings import config_show
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import at_home_fixture, control_of, seated, workspace_at  # noqa: F401
 
@@ -41,6 +42,16 @@ def test_a_setting_is_typed_refused_and_taken(desk: Desk, at_home: Path) -> None
         assert file.read_bytes().startswith(before[:60]) and b"# on since spring" in file.read_bytes()
 
 
+def test_every_choice_is_told_in_words(at_home: Path) -> None:
+    """`both` and `model` beside a sentence tell nobody what is chosen."""
+    from gui.views.settings import setting_rows, shown
+
+    for row in setting_rows(config_show(workspace_at(at_home))):
+        words = [shown(row.key, choice) for choice in row.choices]
+        assert len({*words}) == len(words) and not {*words} & {"both", "model", "global", "offline"}, row.key
+        assert not any("_" in word for word in words), row.key
+
+
 def test_the_settings_are_changed_by_keys_alone(desk: Desk, at_home: Path) -> None:
     """Whoever has no mouse must reach every switch, choice and field, and see which one the keys are for."""
     workspace = workspace_at(at_home)
@@ -59,7 +70,7 @@ def test_the_settings_are_changed_by_keys_alone(desk: Desk, at_home: Path) -> No
         seat.settle()
         assert file.read_bytes() == before and not view.chosen, "a bare key has changed a setting that nobody chose"
         for key, keys, wanted in (
-            ("digest_scope", ["Down", "Down", "Down", "Left"], "digest_scope = "),
+            ("digest_scope", ["Down", "Down", "Down", "Left"], 'digest_scope = "project"'),
             ("redact", ["Down", "Down", "Down", "space"], "redact = false"),
             ("max_month_price", ["Up", "Return"], ""),
         ):
@@ -68,6 +79,7 @@ def test_the_settings_are_changed_by_keys_alone(desk: Desk, at_home: Path) -> No
             seat.settle()
             assert view.chosen == key
             seat.until(lambda wanted=wanted: wanted in file.read_text(encoding="utf-8"))
+        assert desk.dpg.get_value(view.editors["digest_scope"].item) == "its own project"
         seat.until(lambda: desk.dpg.is_item_active(view.editors["max_month_price"].item))
         desk.press("ctrl+a")
         desk.type_text("5")

@@ -14,6 +14,7 @@ from core.base.paths import Paths
 from core.base.result import KnowledgeError
 from core.commands.forget import forget
 from core.commands.harvest_options import HarvestRequest
+from core.commands.panel.titles import Called
 from core.commands.sources import SourceFound, SourcesReport
 from core.commands.workspace import Workspace
 from gui.views.sources import (
@@ -187,6 +188,8 @@ def test_a_harvest_of_one_source_leaves_the_others_alone(desk: Desk, home: Works
     stand.settle()
     assert run.now.phase == PLANNED and run.now.plan is not None and not run.now.plan.plan.steps
     assert plan_title(run.now.sources) == "Dry run: Codex" and plan_title(()) == "Dry run"
+    assert plan_title(("/srv/chats/talk.jsonl",)) == "Dry run: talk.jsonl", "a whole path ran out of the dialog"
+    assert plan_title(("/srv/t.jsonl",), {"/srv/t.jsonl": Called("Cold tea")}) == "Dry run: Cold tea"
     run.look(("claude_code",))
     stand.settle()
     assert run.now.plan is not None and len(run.now.plan.plan.steps) == 3 and HarvestRequest().sources == ()

@@ -376,6 +376,8 @@ def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -
     odd = ErrorInfo("odd", f"{os.path.expanduser('~')}/config.toml, line 4: odd", "~/config.toml", "mend it")
     words = resting_words(State(snapshot=replace(there, problems=(odd, odd))), 0.0)[2]
     assert words == "~/config.toml, line 4: odd (and 1 more warning)"
+    told = resting_words(State(snapshot=replace(there, problems=(odd,))), 86460.0, odd)[2]
+    assert told.startswith("Last harvest: 1 min ago"), "what stands at the foot is said once"
     for run, words in (
         (RunState(ELSEWHERE, "harvest", 4711, 12, 41), "'knowledge harvest' is at work (process 4711): 12 of 41"),
         (RunState(INTERRUPTED, owed=3), "The last harvest was cut off: 3 conversations that it read are not in"),

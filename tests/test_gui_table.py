@@ -29,7 +29,7 @@ def build(desk: Desk, names: dict[int, str] | None = None, **listeners: Any) -> 
     columns = [
         Column("status", "", 24),
         Column("name", "Name"),
-        Column("size", "Size", 80, role="mono", right=True),
+        Column("size", "Size", 80),
     ]
 
     def cell(row: int, column: int) -> Any:

@@ -167,7 +167,7 @@ def test_a_toast_goes_away_by_itself_and_its_button_acts(desk: Desk) -> None:
     from gui.toolkit.messages import Toast
 
     now, heard = [0.0], []
-    toast = Toast(desk.look, lambda: now[0])
+    toast = Toast(desk.look, now=lambda: now[0])
     toast.show("12 bullets added", action="Undo", on_action=lambda: heard.append("undo"))
     desk.frames(5)
     desk.click(toast._button.item)

@@ -115,6 +115,16 @@ def test_a_session_that_is_still_written_waits(desk: Desk) -> None:
     assert "not harvested yet: 0 conversations, 0B; 1 more perhaps still being written" in _status(desk)
 
 
+def test_what_is_harvested_as_it_is_waits_no_more_until_it_goes_on(desk: Desk) -> None:
+    """Right behind a harvest of all that there is, the status said that it is perhaps still being written."""
+    desk.say(BEGUN, age=60)
+    desk.harvest("--now")
+    assert "not harvested yet: 0 conversations, 0B\n" in _status(desk)
+    assert "nothing new" in desk.harvest()
+    desk.say(BEGUN + ENDED, age=30)
+    assert "1 more perhaps still being written" in _status(desk)
+
+
 @pytest.mark.parametrize("how", ["--now", "its path", "an hour later"])
 def test_it_is_read_when_somebody_asks_or_it_rests(desk: Desk, how: str) -> None:
     desk.say(BEGUN, age=3600 if how == "an hour later" else 60)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from core.agents import tools
 from core.agents.tools import HINT
 from core.base.command_line import command_key, error_key, goals, is_invocation
 from tests.cli_call import call
@@ -115,20 +116,99 @@ def test_a_line_out_of_a_list_has_none_of_its_marks_and_is_told_from_the_next(sh
     assert "topple it; Its brake holds twelve tons." in told, told
 
 
-def test_what_a_harvest_by_hand_found_is_there_at_the_next_prompt(shop: Path) -> None:
-    """The lines of a harvest spoke to nobody until somebody searched, or a session ended."""
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_a_harvest_by_hand_found_is_there_at_the_next_prompt(shop: Path, times: int) -> None:
+    """The lines of a harvest spoke to nobody until somebody searched, or a session ended; and those of what failed more
+    than once never."""
     assert call("connect", "claude_code", "--yes")[0] == 0
     error = "fatal: 'trunk' is already used by worktree at '/src/shop'"
     works = "git checkout -b till origin/trunk"
     asked = turn("user", "Make the till of the shop round its sums on a branch of its own, please", 0, "s3", shop)
     rows = [
         asked,
-        *ran("git checkout trunk", error, True, 1, "s3", shop),
-        *ran(works, "Switched to a new branch", False, 3, "s3", shop),
+        *[row for at in range(times) for row in ran("git checkout trunk", error, True, 1 + 2 * at, "s3", shop)],
+        *ran(works, "Switched to a new branch", False, 5, "s3", shop),
     ]
     kept("s3", rows)
     assert call("harvest", "--source", "claude_code", "--apply", "--now", "--quiet")[0] == 0
     assert works in hook(shop, prompt("open up an appropriate branch off trunk"))
+
+
+NO_BASE = (
+    "pull request create failed: GraphQL: Head sha can't be blank, Base sha can't be blank, No commits between"
+    " anna/till-of-the-shop and anna/till-counts-once-and-prints-what-it-counted, Base ref must be a branch"
+)
+
+
+def pull_request(base: str, title: str = "Count the till of the shop in one place only") -> str:
+    text = "## Summary\n\n- the till is counted once\n\n## Test plan\n\n- [x] `make -C app check`"
+    return f'gh pr create --draft --base {base} --title "{title}" --body "$(cat <<\'EOF\'\n{text}\nEOF\n)"'
+
+
+def failed_pull_request(shop: Path, base: str = "anna/till") -> dict[str, Any]:
+    said = {**shell(pull_request(base)), "hook_event_name": "PostToolUseFailure"}
+    return said | {"error": f"Exit code 1\n{NO_BASE}"}
+
+
+@pytest.fixture(name="pulled")
+def pulled_fixture(shop: Path) -> Path:
+    """The shop, with a harvested session in which a pull request found no base and was made on another."""
+    rows = [
+        turn("user", "Open a pull request for the till, please", 0, "s3", shop),
+        *ran(pull_request("anna/till"), f"Exit code 1\n{NO_BASE}", True, 1, "s3", shop),
+        *ran(pull_request("main"), "https://github.com/shop/shop/pull/7", False, 3, "s3", shop),
+    ]
+    kept("s3", rows)
+    assert call("harvest", "--source", "claude_code", "--apply", "--now", "--quiet")[0] == 0
+    return shop
+
+
+def test_a_kept_line_speaks_before_its_command_and_after_its_error(pulled: Path) -> None:
+    """`knowledge list` showed the lesson, and its command ran into the same error again."""
+    told = hook(pulled, shell(pull_request("anna/till")))
+    assert "--base main" in told and "works" in told and "No commits between" in told
+    assert "--base main" in hook(pulled, failed_pull_request(pulled), "second")
+    assert "--base main" in hook(pulled, failed_pull_request(pulled, "anna/quay"), "third"), "the same error"
+    for silent in (pull_request("main"), pull_request("anna/till", "Paint the pier"), "gh pr create --fill"):
+        assert hook(pulled, shell(silent), "fourth") == "", silent
+    assert hook(pulled, failed_pull_request(pulled, "main"), "fifth") == "", "it is what the line recommends"
+    assert call("rm", "facts", "No commits between", "--strike")[0] == 0
+    assert hook(pulled, shell(pull_request("anna/till")), "sixth") == ""
+    assert hook(pulled, failed_pull_request(pulled), "seventh") == ""
+
+
+def test_a_kept_line_is_silent_once_its_command_passes(pulled: Path) -> None:
+    kept("s4", ran(pull_request("anna/till"), "https://github.com/shop/shop/pull/8", False, 0, "s4", pulled))
+    assert hook(pulled, shell(pull_request("anna/till"))) == ""
+
+
+def test_a_failure_that_nothing_cured_is_told_before_its_command_alone(shop: Path) -> None:
+    error = "ERR_PNPM_UNSUPPORTED_ENGINE Unsupported environment (bad pnpm and/or Node.js version)"
+    kept("s3", [turn("user", "Run it", 0, "s3", shop), *ran("pnpm sweep", error, True, 1, "s3", shop)])
+    assert call("harvest", "--source", "claude_code", "--apply", "--now", "--quiet")[0] == 0
+    assert "nothing in the session made it work" in hook(shop, shell("pnpm sweep"))
+    assert hook(shop, shell("pnpm sweep --all")) == ""
+
+
+def test_a_prompt_hears_what_works_to_the_end_of_the_line(pulled: Path) -> None:
+    """A long error filled the line, and the command that works was cut off."""
+    told = hook(
+        pulled, prompt("gh pr create a draft with base anna/till, title: count the till of the shop in one place only")
+    )
+    assert "--base main" in told and '--body "…" works → ' in told
+
+
+def test_a_command_with_its_text_left_out_counts_as_followed(pulled: Path) -> None:
+    from core.commands.moment.hints import judge
+    from core.commands.workspace import open_workspace
+
+    transcript = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop" / "s9.jsonl"
+    assert hook(pulled, shell(pull_request("anna/till")) | {"transcript_path": str(transcript)})
+    rows = ran(pull_request("main"), "https://github.com/shop/shop/pull/9", False, 1, "s9", pulled)
+    transcript.write_text("".join(json.dumps(row | {"timestamp": "2099-01-01T00:00:00Z"}) + "\n" for row in rows))
+    os.utime(transcript, (1, 1))
+    judge(open_workspace())
+    assert "1 followed" in call("hints")[1]
 
 
 def test_codex_tells_of_a_failure_by_its_output_alone(shop: Path) -> None:
@@ -426,6 +506,16 @@ def test_a_hint_that_is_given_loads_no_shapes_of_secrets(shop: Path, said: dict[
     done = subprocess.run(words, input=given, text=True, capture_output=True, check=True, cwd=shop, timeout=30)
     assert "additionalContext" in done.stdout and "core.give.handed" in done.stderr
     assert "secrets.nets" not in done.stderr and "core.harvest" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [["--help"], ["claude_code", "-h"]])
+def test_the_help_of_the_hook_names_the_events_that_connect_writes_and_their_json(words: list[str]) -> None:
+    """It printed nothing, as for an event that nobody knows: who writes a hook by hand had no word to go by."""
+    line = [sys.executable, "-m", "core", "hint", *words]
+    done = subprocess.run(line, text=True, capture_output=True, check=True, stdin=subprocess.DEVNULL, timeout=30)
+    fields = ("session_id", "cwd", "prompt", "tool_input", "error", "tool_response", "additionalContext")
+    for told in (*tools._HINTS_CLAUDE, *tools._HINTS_CODEX, *fields):
+        assert told in done.stdout, told
 
 
 def test_no_secret_in_a_command_or_a_path_is_written_down(shop: Path) -> None:

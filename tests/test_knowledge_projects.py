@@ -143,17 +143,15 @@ def test_what_was_merely_done_gets_room_last_and_is_never_left_out(
     assert mine is not None and f"- {text}\n" in mine.text, "the user wrote it"
 
 
-def test_of_orders_of_the_same_steps_the_usual_one_gets_room_first(tmp_path: Path) -> None:
-    """Five lines of eighteen said in which order a formatter, a linter and the tests were run. Of steps that differ
-    ("push ENV=staging" and "push ENV=production") neither is the other's order."""
+def test_of_versions_of_one_playbook_the_usual_one_is_told(tmp_path: Path) -> None:
+    """Five lines of eighteen said in which order a formatter, a linter and the tests were run, or with which of two
+    tests. Of steps that differ ("push ENV=staging" and "push ENV=production") neither is the other's version."""
     world = World(tmp_path)
     runs = [("mine", "fmt -> lint -> test"), ("below", "fmt -> lint -> test"), ("below", "test -> lint -> fmt")]
+    runs += [("mine", "build -> fmt -> lint -> test:ci"), ("mine", "fmt -> lint -> test:ci")]
     runs += [("mine", "build -> push ENV=staging"), ("mine", "build -> push ENV=production")]
     world.knowledge("playbooks.md", "".join(line(f"**Checks of app**: {steps}", source) for source, steps in runs))
-    whole = project_digest(world.paths, 4096, PROJECTS, APP, only=True)
-    assert whole is not None and len(shown(world)) == 4
-    room = len(whole.text.encode()) - 1
-    assert {row.partition(": ")[2] for row in shown(world, room)} == {
+    assert {row.partition(": ")[2] for row in shown(world)} == {
         "fmt -> lint -> test (in 2 conversations)",
         "build -> push ENV=staging",
         "build -> push ENV=production",

@@ -7,7 +7,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -314,16 +316,78 @@ def test_writing_stays_in_the_project_too(birds: World) -> None:
     assert took["count"] == 1, took
 
 
+def test_how_things_served_is_told_and_written_of_the_own_project_alone(birds: World) -> None:
+    """Any word that another project's line has named that line, and an agent marked it as misleading."""
+    chunk = library_rows(birds)["chunk"]
+    facts = birds.text("facts.md").split("\n")
+    line = next(number for number, row in enumerate(facts, start=1) if f"The {OTHER} harbour listens" in row)
+    foreign = [
+        f"{OTHER} harbour", f"facts.md:{line}", "shop-secret:fact:001", chunk, f"{talk(OTHER)}:1", f"{talk(NOBODYS)}:1",
+        f"The {OTHER} context", f"starts the {OTHER} harbour", f"Paint the {NOBODYS} harb",
+    ]  # fmt: skip
+    several = ["harbour", "starts the", "The nearest harbour to paint is where the boots are", *NOTES_AND_LISTS]
+    server = build_server(workspace(birds, "src/shop"))
+    before = uses(birds)
+    for what, outcome in (*product(foreign, ("", "misleading")), *product(several, ("",))):
+        [said] = asked(server, [("worked", {"what": [what], "outcome": outcome, "notes": "wrong"})])
+        told = said.lower().replace(what.lower(), "").replace(what.lower().rpartition(":")[0] or "-", "")
+        assert not [word for word in HIDDEN if word in told], f"{what}: {said}"
+        if what in foreign:
+            assert "written down" not in said and ("how it served" not in said or "not used yet" in said), said
+    assert uses(birds) == before
+    own = [f"The {OWN} harbour listens", f"starts the {OWN}", f"{talk(OWN)}:1", "shop:fact:001", f"Feed the {USERS}"]
+    for what in own:
+        [said] = asked(server, [("worked", {"what": [what], "outcome": "win"})])
+        assert "written down for" in said, f"{what}: {said}"
+    assert uses(birds) == before + len(own)
+    place = workspace(birds).cache / "conversations"
+    shutil.rmtree(place)
+    place.write_text("no index can be kept here, so no folder of a conversation is known before it is read")
+    birds.converse(claude_session(str(birds.folder / "src/shop-secret"), "It is new"), late := f"late-{talk(OTHER)}")
+    [said] = asked(server, [("worked", {"what": [f"{late[:9]}:1"]})])
+    assert "there is no conversation of that name" in said and late not in said
+    (birds.folder / "named.toml").write_text("[ai_settings.knowledge]\nsearch_conversations = false\n")
+    line_told, turn_told = asked(server, [("worked", {"what": [what]}) for what in (own[0], own[2])])
+    assert "helped 2" in line_told and "helped" not in turn_told
+
+
+NOTES_AND_LISTS = tuple(
+    f"{file}.md:{number}"
+    for file in ("facts", "decisions", "questions", "playbooks", "tasks")
+    for number in (0, 3, 4, 5, 99)
+)
+
+
+def uses(world: World) -> int:
+    """How many uses are written down, of whatever."""
+    import sqlite3
+
+    with sqlite3.connect(world.paths.experience) as database:
+        return int(database.execute("SELECT count(*) FROM usage_trace").fetchone()[0])
+
+
 def library_rows(world: World) -> dict[str, Any]:
-    """How much there is in the library, a chunk of the other project and a record of its use."""
+    """How much there is in the library, a chunk of each project, and a record of the use of the other's."""
     import sqlite3
 
     with sqlite3.connect(world.paths.library) as database:
         database.execute("ATTACH DATABASE ? AS experience", (str(world.paths.experience),))
         count = [database.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("document", "usage_trace")]
-        chunk = database.execute(f"SELECT id FROM chunk WHERE content LIKE '%{OTHER} nests%'").fetchone()[0]
+        chunk, own = (
+            database.execute(f"SELECT id FROM chunk WHERE content LIKE '%{bird} nests%'").fetchone()[0]
+            for bird in (OTHER, OWN)
+        )
         trace = database.execute("SELECT trace_id FROM trace_chunk WHERE chunk_id = ?", (chunk,)).fetchone()[0]
-    return {"counts": count, "chunk": chunk, "trace": trace}
+    return {"counts": count, "chunk": chunk, "own": own, "trace": trace}
+
+
+def test_a_part_of_a_document_is_read_by_its_id_where_it_may_be_told(seen: World) -> None:
+    """An id of a session looks like it, and neither way leads into another project."""
+    rows = library_rows(seen)
+    calls = [("read", {"name": rows[name]}) for name in ("own", "chunk")]
+    own, other = asked(build_server(workspace(seen, "src/shop")), calls)
+    assert f"The {OWN} nests on cliffs" in own
+    assert OTHER not in other and "there is no conversation of that name" in other
 
 
 @pytest.mark.parametrize("place", ["", "/"])

@@ -311,6 +311,8 @@ def test_a_memory_of_an_agent_says_so_whatever_it_claims(
     for command in (("recall", "tabs"), ("memories", "list"), ("search", "verified tabs")):
         status, out, _err = call(*command, "--home", str(home))
         assert status == 0 and words in out, out
+    listed, recalled = (json.loads(call(name, "--json", "--home", str(home))[1]) for name in ("memories", "recall"))
+    assert [row["source"] for row in (*listed["memories"], *recalled)] == [source, source]
     assert call("save", text, "--tag", "user-stated", "--tag", "verified", "--home", str(home))[1].startswith(
         "✓ Saved memory 2"
     )

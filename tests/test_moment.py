@@ -304,6 +304,29 @@ def test_a_session_is_called_by_the_end_of_its_id(shop: Path) -> None:
     assert "quagga" in answered("read", name="52ce68c95cbe:2")
 
 
+def test_a_session_is_read_by_its_bare_id(shop: Path) -> None:
+    """That of Claude Code is a UUID, like the id of a part of a document: an agent was told that there is no such
+    document."""
+    name = "3f1c9a52-737a-41a2-9939-52ce68c95cbe"
+    kept_talk(shop, name, ["Why does the zebra importer stall?", "The zebra importer stalls on a quagga header."])
+    for called in (name, f"{name}:2", f"claude_code/{name}"):
+        assert "quagga" in answered("read", name=called)
+    assert "no conversation of that name" in answered("read", name=name.replace("3f", "4f"))
+
+
+def test_a_project_without_sessions_is_not_called_unread(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ "Not indexed yet" sent people to build an index that has everything."""
+    empty = tmp_path / "empty"
+    (empty / ".git").mkdir(parents=True)
+    assert "nothing was said in empty yet" in call("find", "zebra", "--project", str(empty))[1]
+    (Path(os.environ["HOME"]) / ".manual_slop" / "knowledge").mkdir(parents=True, exist_ok=True)
+    monkeypatch.chdir(empty)
+    told = answered("find", query="why does the zebra importer stall?")
+    assert "nothing was said here yet" in told and "not indexed" not in told
+
+
 def test_what_the_user_said_last_about_it_is_told_as_theirs(shop: Path) -> None:
     """A plan says one thing at length and the user overturned it in ten words much later: who is told the plan alone
     does the opposite of what holds."""

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from core.commands.panel.start import start_of
+from core.commands.workspace import open_workspace
 from tests.cli_call import call
 from tests.test_base_project import COMMIT, git, repository
 
@@ -413,6 +415,35 @@ def test_a_search_in_a_project_finds_the_lines_that_were_learned_in_it(disk: Dis
     _, err = disk.asked(shop, "search", "zebra", "--project", ".", "--kind", "bullet")
     assert "what is known here was searched, and nothing says this" in err
     code, _, err = call("search", "gadgets", "--project", "nosuch")
+    assert code == 1 and "no project of that name is known" in err
+
+
+def test_the_panel_shows_what_a_conversation_here_begins_with(disk: Disk) -> None:
+    """It showed the lines of all projects under "Your next conversation in shop starts with"."""
+    shop, web = repository(disk.src / "shop"), repository(disk.src / "shop-web", commit="another")
+    disk.session(rule("paint"), shop)
+    disk.session(rule("wash"), web)
+    disk.harvest()
+    disk.patch.chdir(shop)
+    lines = [words for _, words in start_of(open_workspace(), "").lines]
+    assert [word for word in ("paint", "wash") if word in " ".join(lines)] == ["paint"]
+
+
+def test_a_project_is_named_as_hits_print_it(disk: Disk) -> None:
+    """`find --project shop` answered, and `list`, `context` and `recall` wanted a folder; now also of one that is gone:
+    only a memory cannot be saved there."""
+    shop, web = repository(disk.src / "shop"), repository(disk.src / "shop-web", commit="another")
+    disk.session(rule("paint"), shop)
+    disk.session(rule("wash"), web)
+    disk.harvest()
+    shop.rename(disk.src / "gone")
+    for words in (("list",), ("context",), ("digest", "show")):
+        out, _ = disk.asked(web, *words, "--project", "shop")
+        assert "paint" in out and "wash" not in out, words
+    disk.asked(web, "recall", "paint", "--project", "shop")
+    code, _, err = call("save", "Tabs, please", "--project", "shop")
+    assert code == 1 and "the folder of this project is gone" in err and not shop.exists()
+    code, _, err = call("list", "--project", "nosuch")
     assert code == 1 and "no project of that name is known" in err
 
 

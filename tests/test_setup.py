@@ -240,7 +240,7 @@ def test_a_terminal_is_asked_with_numbers_and_letters(person: Path, monkeypatch:
 
     talk(person, 1)
     program(person, "codex")
-    for typed, chosen in (("\n\n\n", "offline"), ("2\nn\nno\n", "codex")):
+    for typed, chosen in (("\n\n\n\n", "offline"), ("2\nn\nno\n\n", "codex")):
         monkeypatch.setattr("sys.stdin", Terminal(typed))
         out, err = io.StringIO(), Terminal()
         assert main(["setup"], out, err) == 0

@@ -59,6 +59,12 @@ def command_key(words: str) -> str:
     return " && ".join(kept)[:300]
 
 
+def is_told(told: str, key: str) -> bool:
+    """Whether a command as a line tells it, in which "…" stands for a long text, is the one with this key."""
+    parts = command_key(told).split('"…"')
+    return re.fullmatch("[\"'].*".join(map(re.escape, parts)), key, re.DOTALL) is not None
+
+
 def _plain(part: str) -> str:
     part = _REDIRECTED.sub("", _PIPE.sub("", part))
     part = _BEFORE.sub("", part.strip().lstrip("("), count=1)

@@ -276,11 +276,18 @@ def show_help(topic: str = "") -> Help:
     from core.base.paths import shipped_root
 
     folder = shipped_root() / "assets" / "docs"
-    texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))}
+    texts = {name: (folder / f"{name}.md").read_text(encoding="utf-8") for name in _topics()}
     if topic and topic not in texts:
         raise KnowledgeError("usage", f"there is no page {topic!r}; there are {', '.join(texts)}")
     pages = tuple(Page(name, text.partition("\n")[0].lstrip("# ")) for name, text in texts.items())
     return Help(pages, texts.get(topic, ""))
+
+
+def _topics() -> list[str]:
+    """The pages that there are."""
+    from core.base.paths import shipped_root
+
+    return sorted(path.stem for path in (shipped_root() / "assets" / "docs").glob("*.md"))
 
 
 def help_text(found: Help) -> str:
@@ -306,7 +313,16 @@ def completion(shell: str) -> str:
     """The script by which one of `SHELLS` completes commands, options and their values."""
     import shtab  # for this command alone, and every command loads this file
 
-    return shtab.complete(build_parser(commands()), shell=shell)
+    return shtab.complete(build_parser([_offering(row) for row in commands()]), shell=shell)
+
+
+def _offering(row: Command) -> Command:
+    """A row whose arguments take nothing but what they offer, for a script that parses nothing."""
+    arguments = tuple(
+        one if one.offers is None else one._replace(options={**one.options, "choices": tuple(one.offers())})
+        for one in row.arguments
+    )
+    return row._replace(arguments=arguments, subcommands=tuple(map(_offering, row.subcommands)))
 
 
 COMMANDS = (
@@ -319,5 +335,13 @@ COMMANDS = (
         anywhere=True,
         words=OURS,
     ),
-    top("help", "sources", show_help, help_text, optional("topic", "the page to print"), words=OURS, anywhere=True),
+    top(
+        "help",
+        "sources",
+        show_help,
+        help_text,
+        optional("topic", "the page to print")._replace(offers=_topics),
+        words=OURS,
+        anywhere=True,
+    ),
 )

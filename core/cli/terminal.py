@@ -39,8 +39,9 @@ def reporter(stream: IO[str], quiet: bool) -> Report:
 
 
 def asker(stream: IO[str], quiet: bool) -> Callable[[str, str, Sequence[str], int], int | None]:
-    """Asks a user at a terminal about a text that it shows: the number of the choice (Enter and whatever is no answer
-    mean `default`), or None where nobody sits there. Of choices of one word each, their first letters will do."""
+    """Asks a user at a terminal about a text that it shows: the number of the choice (Enter means `default`), or None
+    where nobody sits there. Of choices of one word each, their first letters will do; what is none of them is asked
+    again, and the end of the input stops the command."""
 
     def ask(shown: str, question: str, choices: Sequence[str], default: int) -> int | None:
         if quiet or not (sys.stdin and sys.stdin.isatty() and stream.isatty()):
@@ -52,12 +53,20 @@ def asker(stream: IO[str], quiet: bool) -> Callable[[str, str, Sequence[str], in
         letters[default] = letters[default].upper()
         shown_letters = reversed(letters) if len(letters) == 2 else letters  # [y/N], as everywhere
         hint = f"[{'/'.join(shown_letters)}]" if plain else f"[{default + 1}]"
-        print(visible("\n".join([shown.rstrip("\n"), *rows, f"{question} {hint} "]).lstrip("\n")), end="", file=stream)
-        stream.flush()
-        word = sys.stdin.readline().strip().lower()
-        if plain:
-            return next((at for at, words in enumerate(choices) if word in (words, words[0])), default)
-        return int(word) - 1 if word.isdecimal() and 1 <= int(word) <= len(choices) else default
+        named = {
+            word: at for at, words in enumerate(choices) for word in ((words, words[0]) if plain else (str(at + 1),))
+        }
+        named[""] = default
+        prompt = "\n".join([shown.rstrip("\n"), *rows, f"{question} {hint} "]).lstrip("\n")
+        while True:
+            print(visible(prompt), end="", file=stream)
+            stream.flush()
+            if not (line := sys.stdin.readline()):
+                raise KeyboardInterrupt
+            if (word := line.strip().lower()) in named:
+                return named[word]
+            known = ", ".join(choices) if plain else f"a number from 1 to {len(choices)}"
+            prompt = f"That is none of the answers: {known}. {question} {hint} "
 
     return ask
 

@@ -403,7 +403,7 @@ def removed_text(done: Edited | Purged) -> str:
     return purged_text(done)
 
 
-_TEXT = needed("text", "one line")
+_TEXT = needed("text", "one line; it holds in all projects, and 'knowledge save --project' keeps a text for one")
 
 
 COMMANDS = (
@@ -417,7 +417,7 @@ COMMANDS = (
             f"{CATEGORY_WORD.help}; without one, all but tasks that are done",
             {**OF_BULLET.options, "nargs": "?", "default": ANY_CATEGORY},
         ),
-        option("--project", "a project's folder, or 'all' (default: the project around this folder)", "DIR"),
+        option("--project", "a project: its folder or name, or 'all' (default: the one around this folder)", "PROJECT"),
         flag("--done", "the tasks that are done, instead"),
     ),
     top(

@@ -248,7 +248,7 @@ COMMANDS = (
             "--project .",
             digest_show,
             digest_text,
-            option("--project", "as a conversation in this folder would see it", "DIR"),
+            option("--project", "as a conversation in this project would see it", "PROJECT"),
         ),
         single("on", "write it again", "", digest_on, digest_text),
         single("off", "delete it: no new conversation gets one", "", digest_off, digest_text),

@@ -30,7 +30,7 @@ def bullets_of_store(paths: Paths) -> Bullets | None:
     """What the category files and notes say, as facts would; None while one of them cannot be trusted: it stands in
     a merge conflict, or was there and is gone. Raises OSError when one cannot be read: facts that did not follow a
     removal must not pass for settled."""
-    live: set[str] = set()
+    live: dict[str, str] = {}
     changes = read_changes(paths)
     known = {row.file for row in changes}
     removed = read_removed(paths)  # without what expired: that stands, though nobody is told it
@@ -42,10 +42,10 @@ def bullets_of_store(paths: Paths) -> Bullets | None:
             return None
         standing[file] = parse_bullets(text)
         rows = (row for row in standing[file] if not row.struck and not removed.keeps_away(row))
-        live.update(statement_mark(as_fact(row.text)) for row in rows)
+        live.update((statement_mark(text), text) for text in (as_fact(row.text) for row in rows))
     away = frozenset(statement_mark(as_fact(row.text)) for row in removed.rows)
     replaced = _replaced_in_editor(changes, standing) | _replaced(changes)
-    return Bullets(frozenset(live), replaced, away, removed.is_purged)
+    return Bullets(live, replaced, away, removed.is_purged)
 
 
 def _replaced(changes: Iterable[Change]) -> dict[str, str]:

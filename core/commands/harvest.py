@@ -416,7 +416,7 @@ COMMANDS = (
             "NAME",
             dest="sources",
             default=[],
-        ),
+        )._replace(offers=lambda: NAMES),
         flag(
             "--now", "also conversations that changed in the last ten minutes and may still be written", dest="at_once"
         ),

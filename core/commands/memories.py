@@ -43,13 +43,13 @@ from core.memory_file import Memory as Memory
 from core.memory_file import clean_content, clean_tags, trust_of
 from core.memory_file import read_memory as read_memory
 
-ROW = ("id", "created", "tags", "summary", "scope", "path")
+ROW = ("id", "created", "tags", "summary", "scope", "path", "source")
 """What `memories --json` and `recall --json` tell of each memory."""
 
 
 def _told(memory: Memory, *names: str) -> dict[str, Any]:
     """These attributes of a memory for JSON; what others may have written goes through the gate."""
-    cleaned: dict[str, Callable[[Any], Any]] = {"content": tame, "summary": tame, "path": str}
+    cleaned: dict[str, Callable[[Any], Any]] = {"content": tame, "summary": tame, "source": tame, "path": str}
     row = {name: cleaned.get(name, lambda value: value)(getattr(memory, name)) for name in names}
     return row | ({"tags": list(map(tame, memory.tags))} if "tags" in names else {})
 
@@ -162,7 +162,7 @@ class Listed:
         return tame("".join(parts))
 
     def to_json(self) -> dict[str, Any]:
-        """The return value of the tool `list_memories`; each row has its scope and path too."""
+        """The return value of the tool `list_memories`; each row has its scope, path and source too."""
         rows = [_told(row, *ROW) for row in self.memories]
         return {"display": self.display, "count": max(self.found, len(rows)), "memories": rows}
 
@@ -201,8 +201,16 @@ def words_of(
 def preview(workspace: Workspace, content: str, tags: Sequence[str], project: str) -> Preview:
     """Raises KnowledgeError as saving would have it: nothing to save, too much, a tag that is none, no such folder."""
     words = words_of(workspace, content, tags)
-    found = find_project(workspace, project) if project else None
+    found = _project_on_disk(workspace, project) if project else None
     return Preview(words[0], words[1], sanitise_line(str(found or ""), None))
+
+
+def _project_on_disk(workspace: Workspace, project: str) -> Path | None:
+    """The folder of a project that something is written into."""
+    found = find_project(workspace, project)
+    if found is not None and not found.is_dir():
+        raise KnowledgeError("no-project", "the folder of this project is gone", found, "leave --project out")
+    return found
 
 
 T = TypeVar("T")
@@ -227,7 +235,7 @@ def save(
     content, tags, note = words_of(workspace, text, tag or (), keep_secrets)
     where = workspace.paths
     if project:
-        found = find_project(workspace, project)
+        found = _project_on_disk(workspace, project)
         if found is not None and (refused := why_refused(found, to_write=True)):
             raise KnowledgeError(REFUSED, f"{refused}; nothing was written", project_paths(found).home)
         where = project_paths(found) if found is not None else where

@@ -46,13 +46,18 @@ if TYPE_CHECKING:
 
 
 def find_project(workspace: Workspace, asked: str = "") -> Path | None:
-    """The project's folder: the one that was asked for (KnowledgeError when it is none), else the nearest one above the
-    current folder that has knowledge of its own, or None. No home is a project, neither the one in use (then None) nor
-    another: `~` holds the usual one, and what that knows belongs to nobody who has named a home of his own."""
+    """The project's folder: the one that was asked for by its path, its repository or its short name (KnowledgeError
+    when nobody knows it; it may be gone), else the nearest one above the current folder that has knowledge of its own,
+    or None. No home is a project, neither the one in use (then None) nor another: `~` holds the usual one, and what
+    that knows belongs to nobody who has named a home of his own."""
     if asked:
         folder = Path(os.path.abspath(workspace.cwd / os.path.expanduser(asked)))
         if not folder.is_dir():
-            raise KnowledgeError("no-project", "there is no folder of that name", folder, "name the project's folder")
+            known = known_projects(workspace.paths, workspace.environment)
+            root = named_root(known, asked)
+            if not root:
+                raise _unknown(asked, known)
+            folder = Path(root)
         if os.path.realpath(folder / PROJECT_FOLDER) == os.path.realpath(workspace.paths.home):
             return None
         if _holds_home(workspace, folder):
@@ -272,8 +277,7 @@ def scope_of(
     if not os.path.isdir(folder):
         folder = named_root(known, project)
         if not folder or not (allowed or Scope(workspace, known, own).holds(folder)):  # nor is told that there is one
-            hint = _known_ones(known) if allowed else "leave it out for the one that you work in"
-            raise KnowledgeError("no-project", "no project of that name is known", project, hint)
+            raise _unknown(project, known, "" if allowed else "leave it out for the one that you work in")
     here = here_in(folder, known, workspace.environment)
     if not (allowed or Scope(workspace, known, own).holds(here.root)):
         raise _refused(own)
@@ -283,9 +287,10 @@ def scope_of(
     return Scope(there, known, here, folder, narrow=True)
 
 
-def _known_ones(known: Projects) -> str:
+def _unknown(project: str, known: Projects, hint: str = "") -> KnowledgeError:
     places = list(known.places) if isinstance(known, KnownProjects) else []
-    return f"known are {', '.join(places[-10:])}" if places else "none is known yet"
+    named = f"known are {', '.join(places[-10:])}" if places else "none is known yet; name its folder"
+    return KnowledgeError("no-project", "no project of that name is known", project, hint or named)
 
 
 IN_NO_PROJECT = "this server was not started in a project's folder, so it tells what is the user's alone"

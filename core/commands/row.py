@@ -6,7 +6,7 @@ The command line, the palette of the panel and the documentation are made from i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
 from core.base.choices import ANY_CATEGORY, BULLET_CATEGORIES
@@ -14,11 +14,13 @@ from core.base.result import KnowledgeError
 
 
 class Argument(NamedTuple):
-    """One argument: its names as on the command line (positional without dashes) and what argparse should know."""
+    """One argument: its names as on the command line (positional without dashes) and what argparse should know.
+    `offers` are words that a shell completes where others may stand, too."""
 
     names: tuple[str, ...]
     help: str
     options: Mapping[str, Any] = {}
+    offers: Callable[[], Iterable[str]] | None = None
 
     @property
     def is_positional(self) -> bool:
@@ -164,7 +166,7 @@ MATCH = needed(
     "FILE:LINE (that line only)",
 )
 SECRETS = flag("--keep-secrets", "write passwords and keys in the text as they are, instead of placeholders")
-PROJECT_OPTION = option("--project", "a project's folder (default: the one around this folder)", "DIR")
+PROJECT_OPTION = option("--project", "a project: its folder or name (default: the one around this folder)", "PROJECT")
 
 # --- asking ----------------------------------------------------------------------------------------------------------
 

@@ -387,6 +387,10 @@ _FILE = optional("file", "a config.toml, a project's folder, or a file in its .m
 _KEY = "a setting's name, such as digest_enabled"
 
 
+def _keys() -> list[str]:
+    return [row.key for row in SETTINGS]
+
+
 COMMANDS = (
     group(
         "config",
@@ -398,7 +402,7 @@ COMMANDS = (
             "provider",
             config_show,
             config_text,
-            optional("key", _KEY),
+            optional("key", _KEY)._replace(offers=_keys),
         ),
         single(
             "set",
@@ -406,7 +410,7 @@ COMMANDS = (
             "jobs 2",
             config_set,
             config_text,
-            needed("key", _KEY),
+            needed("key", _KEY)._replace(offers=_keys),
             needed("value", "its new value"),
         ),
     ),

@@ -355,4 +355,12 @@ def expiry_text(row: SourceFound) -> str:
     return f"{habit}: {count(row.expiring, 'conversation')} within {count(KEEP_DAYS, 'day')}{lost}"
 
 
-COMMANDS = (top("sources", "--json", sources, sources_text, optional("name", "only this source, with its places")),)
+COMMANDS = (
+    top(
+        "sources",
+        "--json",
+        sources,
+        sources_text,
+        optional("name", "only this source, with its places")._replace(offers=lambda: NAMES),
+    ),
+)

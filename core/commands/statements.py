@@ -141,8 +141,11 @@ def said_with(rows: Sequence[Found], found: Found) -> Said:
     return Said(found)
 
 
-def resolve_bullet(paths: Paths, category: str, match: Match) -> Resolved:
-    """The lines that `match` names. `category` is one of the seven, `tasks` for both kinds, or "" ("any") for all.
+def resolve_bullet(
+    paths: Paths, category: str, match: Match, tells: Callable[[Found], bool] = lambda row: True
+) -> Resolved:
+    """The lines that `match` names. `category` is one of the seven, `tasks` for both kinds, or "" ("any") for all. What
+    `tells` refuses is as if it were not there.
 
     Raises no-match, which names the nearest, or ambiguous, which lists the candidates.
     """
@@ -155,7 +158,7 @@ def resolve_bullet(paths: Paths, category: str, match: Match) -> Resolved:
             "no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORY)}"
         )
     with disk_errors("unreadable", "the bullets cannot be read"):
-        rows = list(bullets_of(paths, names))
+        rows = [row for row in bullets_of(paths, names) if tells(row)]
     where, wanted = _WORDS_OF.get(category, category), match.strip()
     if not wanted:
         raise KnowledgeError("no-match", "an empty text names no bullet", hint="give some words of it")

@@ -40,7 +40,7 @@ LISTED = {
     ),
     "evidence": ("panel.evidence", "the quote that showed a line to be true, in its place; a playbook's steps"),
     "find": (
-        "moment.find",
+        "moment.listing",
         "a line for each hit, your project first: what was said, where, how it was left",
     ),
     "worked": ("moment.worked", "say how something that was found served, and why; or ask how it has"),

@@ -32,8 +32,8 @@ WRITTEN = 1500
 _PATCH = re.compile(r"^(?:\*\*\* Begin Patch|diff --git |@@ |\+\+\+ )|\*\*\* (?:Add|Update) File: ", re.MULTILINE)
 _ADDED = re.compile(r"^\+(?!\+)(.*)", re.MULTILINE)
 _NEW = re.compile(
-    r"^(?:new_?str(?:ing)?|content|file_?text|new_?source|code): (.*?)"
-    r"(?=^(?:(?:old|new)_?str(?:ing)?|content|file_?text|new_?source|code|replace_?all|file_?path|path): |\Z)",
+    r"^(?:- )?(?:new_?str(?:ing)?|content|file_?text|new_?source|code):\s(.*?)"
+    r"(?=^(?:- )?(?:(?:old|new)_?str(?:ing)?|content|file_?text|new_?source|code|replace_?all|file_?path|path):\s|\Z)",
     re.MULTILINE | re.DOTALL | re.IGNORECASE,
 )
 """The members of a call with the new text of a file, as each tool names it."""
@@ -78,7 +78,7 @@ def written(text: str, clear: Callable[[str], str]) -> str:
     call is cleared as a whole: what marks a secret may stand in the lines around it."""
     cleared = clear(cut(text, SPOKEN * 3 // 4, SPOKEN // 4))
     lines = (line.strip() for part in _new(cleared) for line in part.split("\n"))
-    return cut("\n".join(line for line in lines if line), WRITTEN * 3 // 4, WRITTEN // 4).strip()
+    return cut("\n".join(line for line in lines if line.strip("`")), WRITTEN * 3 // 4, WRITTEN // 4).strip()
 
 
 def _new(text: str) -> list[str]:

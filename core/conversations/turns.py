@@ -307,9 +307,9 @@ class Reading:
             self.say("assistant", f"{fence}bash\n{command}\n{fence}")
             return
         rows = [name]
-        writes = name.lower() in EDITS
+        writes = name.lower() in EDITS or "*** Begin Patch" in command
         value_length, length = (EDIT_VALUE, EDIT_CHARACTERS) if writes else (CALL_VALUE, CALL_CHARACTERS)
-        for key, value in given.items() if isinstance(given, dict) else [("", given)] if given else []:
+        for key, value in [("command", command)] if command else _members(given):
             shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
             shown = clean(shown)
             room = (value_length - 60, 60) if key else (value_length * 2, value_length)
@@ -353,6 +353,17 @@ def _turn(row: _Entry) -> Turn:
     events = [made for event in row.events for made in (event, *follow_ups(event))] if row.events else []
     words = "\n\n".join(row.texts)
     return Turn(row.role, words, row.time, row.start, row.end, tuple(events), row.agent, row.doubtful)
+
+
+def _members(given: Any) -> list[tuple[str, Any]]:
+    """The arguments of a call by name; of several edits in one call those of each."""
+    if not isinstance(given, dict):
+        return [("", given)] if given else []
+    edits = given.get("edits")
+    several = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
+    if not several:
+        return list(given.items())
+    return [row for row in given.items() if row[0] != "edits"] + [row for edit in several for row in edit.items()]
 
 
 def command_of(given: Any) -> str:

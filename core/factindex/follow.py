@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from core.base.checked_lines import Record
 from core.base.entry import statement_mark
-from core.factindex.facts import FACT_CHARACTERS, Fact, fact_from, marks_of
+from core.factindex.facts import FACT_CHARACTERS, Fact, fact_from, marks_of, split_id
 from core.factindex.held import is_sudden
 from core.factindex.places import FactFiles
 from core.factindex.record import NEW, SAME, History
@@ -24,10 +24,10 @@ REDACTED = "[redacted: "
 
 @dataclass(frozen=True)
 class Bullets:
-    """What the category files say: the marks of all statements that stand as facts would say them (`live`), the text
-    that took the place of another (`replaced`, from mark to text), and the marks of what was removed."""
+    """What the category files say: all statements that stand, as facts would say them, by their marks (`live`), the
+    text that took the place of another (`replaced`, from mark to text), and the marks of what was removed."""
 
-    live: frozenset[str] = frozenset()
+    live: Mapping[str, str] = field(default_factory=dict)
     replaced: Mapping[str, str] = field(default_factory=dict)
     removed: frozenset[str] = frozenset()
     purged: Callable[[str], bool] = lambda text: False
@@ -58,6 +58,8 @@ class Followed:
     records: list[Record] = field(default_factory=list)
     held: int = 0
     """So many facts have no bullet any more, and stay for the time being: they are too many at once."""
+    again: int = 0
+    """So many of those that come back were lost, and are made again of their bullets."""
     dropped: dict[str, list[str]] = field(default_factory=dict)
     reworded: dict[str, tuple[str, str]] = field(default_factory=dict)
 
@@ -75,6 +77,7 @@ def follow(
     done = Followed()
     _after_bullets(found, history, bullets, skipped, done)
     _after_facts(found, history, skipped, let_go, done)
+    _make_again(found, history, bullets, skipped, done)
     return done
 
 
@@ -123,6 +126,29 @@ def _after_bullets(
         if name not in taken and mark in bullets.live and (fact.domain, mark) not in here:
             done.back.append(fact)
             done.records.append({"t": "back", "id": name})
+
+
+def _make_again(
+    found: FactFiles, history: History, bullets: Bullets, skipped: AbstractSet[str], done: Followed
+) -> None:
+    """What the bullet and the record still tell of a lost fact. A file that is broken may yet be mended."""
+    here = {(row.fact.domain, statement_mark(row.fact.fact)) for row in found.placed.values()}
+    fed: dict[str, list[str]] = {}
+    for row in history.fed.values():
+        for _, name, what in row.rows:
+            if what in (NEW, SAME):
+                fed.setdefault(name, []).append(row.day)
+    for file, names in found.lost.items():
+        read = found.by_name.get(file)
+        for name in names if read is None or not read.broken else ():
+            mark, parts = history.made.get(name, ""), split_id(name)
+            text = bullets.live.get(mark, "")
+            if not text or parts is None or name in skipped or name not in history.known or (parts[0], mark) in here:
+                continue
+            confidence, last = history.known[name]
+            days = fed.get(name) or [last]
+            done.back.append(Fact(name, text, parts[1], parts[0], confidence, (), len(days), min(days), last))
+            done.again += 1
 
 
 def _after_facts(found: FactFiles, history: History, skipped: AbstractSet[str], let_go: bool, done: Followed) -> None:

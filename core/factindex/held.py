@@ -2,7 +2,8 @@
 
 A file that is broken, is gone, or has lost most of its items at once is more often an accident than a wish (after
 vdirsyncer: sudden emptiness is a fault). `.state/fact_files.json` remembers which facts each file had when it was last
-whole, and what those said that are missed now. Deleting it makes the next sync believe every file as it stands.
+whole, and what those said that are missed now. Deleting it makes the next sync believe every file as it stands. What is
+lost with index.json is made again of its bullet (follow.py).
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ def write_known(state: Path, found: FactFiles) -> None:
         ids.setdefault(row.file, []).append(name)
     for file, facts in found.held.items():
         ids.setdefault(file, []).extend(fact.id for fact in facts)
+    for file, names in found.lost.items():
+        ids.setdefault(file, []).extend(names)
     kept = {file: [fact.to_json() for fact in facts] for file, facts in found.held.items()}
     data = json.dumps({"files": ids, "kept": kept}, ensure_ascii=False, separators=(",", ":")).encode(
         "utf-8", "replace"
@@ -61,9 +64,9 @@ def write_known(state: Path, found: FactFiles) -> None:
 
 
 def hold(knowledge: Path, found: FactFiles, known: Known, removed: Iterable[str] = ()) -> FactFiles:
-    """Fill `found.held`, and tell of it among the problems. `removed` are facts that were taken out on purpose just
-    now. What another file has meanwhile is not missed."""
-    found.held = {}
+    """Fill `found.held` and `found.lost`, and tell of both among the problems. `removed` are facts that were taken out
+    on purpose just now. What another file has meanwhile is not missed."""
+    found.held, found.lost = {}, {}
     present = found.taken.union(removed)
     missed = {file: [name for name in ids if name not in present] for file, ids in known.ids.items()}
     missed = {file: gone for file, gone in missed.items() if gone and _is_sudden(found, file, len(gone))}
@@ -77,6 +80,8 @@ def hold(knowledge: Path, found: FactFiles, known: Known, removed: Iterable[str]
         rows = [facts[name]._replace(unread=True) for name in gone if name in facts]
         if rows:
             found.held[file] = rows
+        if len(rows) < len(gone):
+            found.lost[file] = [name for name in gone if name not in facts]
         found.problems.append(_vanished(found, file, gone, len(rows)))
     return found
 
@@ -101,5 +106,6 @@ def _vanished(found: FactFiles, file: str, gone: list[str], rows: int) -> Proble
     else:
         what = f"{number} vanished from it at once"
     if not rows:
-        return Problem("held-facts", file, 0, "", f"{what}; what they said is not known any more ({ACCEPT})")
+        message = f"{what}; index.json does not have them either, so their bullets alone tell what they said ({ACCEPT})"
+        return Problem("held-facts", file, 0, "", message)
     return Problem("held-facts", file, 0, "", f"{what}; they stay in the index as they were last seen ({ACCEPT})")

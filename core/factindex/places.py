@@ -54,13 +54,15 @@ class FactFile:
 class FactFiles:
     """All of them. `placed` has every valid fact once, by id; `taken` every id that stands anywhere;
     `passed`, also among the `problems`, is what is no file. `held` are facts that are missed without anybody having
-    said that they should go, as they were last seen, by the file that had them (held.py)."""
+    said that they should go, as they were last seen, by the file that had them (held.py); `lost` the ids of those of
+    which nothing but the bullet is left."""
 
     by_name: dict[str, FactFile] = field(default_factory=dict)
     placed: dict[str, Placed] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     passed: list[Problem] = field(default_factory=list)
     held: dict[str, list[Fact]] = field(default_factory=dict)
+    lost: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def taken(self) -> set[str]:

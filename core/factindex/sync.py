@@ -109,6 +109,7 @@ def sync(
     if history.damaged:
         report.notes.append(f"{history.damaged} damaged lines of {record_path(state)} were passed over")
     harvested = harvests(history)
+    lost = sum(map(len, found.lost.values()))
     plan = plan_feed(found, records, harvested, let_go=accept_removals)
     plan.records += [
         {"t": "archive", "run": run, "size": size}
@@ -134,6 +135,11 @@ def sync(
         report.notes.append(
             f"{plan.followed.held} facts have lost their bullets at once and stay: 'knowledge review --kind vanished'"
             " lists what is missing"
+        )
+    if plan.followed.again:
+        report.notes.append(
+            f"{plan.followed.again} of {lost} facts whose files and index.json were gone are made again of their"
+            " bullets, without tags and other details"
         )
     _project(knowledge, state, found, history, now, report, plan.records, lambda: _close(state, meant))
     return report

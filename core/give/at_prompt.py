@@ -22,7 +22,7 @@ import re
 import sqlite3
 from collections.abc import Mapping
 
-from core.give.sentences import Thread, Told, adds, asked_here, cut, source_of, speaking, threads_of
+from core.give.sentences import KEPT_CHARACTERS, Thread, Told, adds, asked_here, cut, source_of, speaking, threads_of
 from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, words_of
 
 _KINDS = (
@@ -32,7 +32,8 @@ _KINDS = (
 )  # fmt: skip
 """A kind of work: how a prompt asks for it, and the commands that do it."""
 _LESSON = re.compile(
-    r"\A(?P<command>.{3,200}?) fails \(“|the user (?:refused|interrupted) (?P<refused>.+?)(?= on branch |; |$)"
+    r"\A(?P<command>.{3,200}?) fails (?:\d+ times )?\(“|"
+    r"the user (?:refused|interrupted) (?P<refused>.+?)(?= on branch |; |$)"
 )
 _NAMED = re.compile(
     r"\b(?:parent|branch|from|into|onto|off|merge|rebase) (?:origin )?`?"
@@ -100,7 +101,7 @@ def _lessons(entries: sqlite3.Connection, threads: Mapping[int, Thread], prompt:
     names = {thread.name: thread for thread in threads.values()}
     sql = (
         "SELECT text, provenance, path FROM entries WHERE kind = 'bullet' AND key NOT LIKE 'tasks%'"
-        " AND (text LIKE '%fails (%' OR text LIKE '%the user %') ORDER BY date DESC LIMIT 300"
+        " AND (text LIKE '% fails %(“%' OR text LIKE '%the user %') ORDER BY date DESC LIMIT 300"
     )
     from core.give.still import stands
 
@@ -111,5 +112,6 @@ def _lessons(entries: sqlite3.Connection, threads: Mapping[int, Thread], prompt:
         command = (found["command"] or found["refused"]) if found else ""
         kind = next((name for name, does in asked if re.search(does, command)), "")
         if kind and thread is not None and all(branch in text for branch in branches) and stands(file, text):
-            told.append(Told(cut(" ".join(text.split())), thread.name, thread.day, 1.5, f"kind of work: {kind}"))
+            line = cut(" ".join(text.split()), KEPT_CHARACTERS)
+            told.append(Told(line, thread.name, thread.day, 1.5, f"kind of work: {kind}"))
     return told[:1]

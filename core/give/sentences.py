@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 from core.search.words import STOP_WORDS, Stems, words_of
 
-LINE_CHARACTERS, NEW = 420, 0.4
-"""A line is at most so long, and so large a part of its words is not in the prompt."""
+LINE_CHARACTERS, KEPT_CHARACTERS, NEW = 420, 500, 0.4
+"""A line is at most so long, one of the category files as long as a harvest writes it (what works instead of what fails
+comes last in it), and so large a part of its words is not in the prompt."""
 MOST_TERMS, COMMON = 14, 3000
 """So many of the rarest words are looked for; one that stands in more turns than this is none of them."""
 LEAST_TERMS, FEW_TURNS, FEW_SESSIONS = 2, 200, 8
@@ -183,7 +184,7 @@ def _kept(entries: sqlite3.Connection, names: Mapping[str, str], asked: Asked) -
         if name in names:
             line = " ".join(text.partition("\n")[0].split())
             row = _weighed(line, name, date, asked)
-            made += [(file, line, row)] if row is not None else []
+            made += [(file, line, row._replace(text=cut(line, KEPT_CHARACTERS)))] if row is not None else []
     if not made:
         return []
     from core.give.still import stands  # it loads what asks git, and most prompts have no such line

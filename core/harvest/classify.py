@@ -281,6 +281,11 @@ def _is_harvested(entry: Mapping[str, Any], limits: Limits) -> bool:
     return entry.get("status") == "harvested" and not wants_model
 
 
+def is_done(entry: Mapping[str, Any] | None, limits: Limits, item: Artifact) -> bool:
+    """Whether a conversation is harvested as it is now, and stays where it is."""
+    return entry is not None and _is_harvested(entry, limits) and not may_reclaim(entry, limits, item)
+
+
 def _is_settled(entry: Mapping[str, Any], limits: Limits) -> bool:
     """Whether all that a run could still do with a conversation is to take it away."""
     return _is_harvested(entry, limits) or not limits.harvest

@@ -15,7 +15,7 @@ from typing import Any
 from core.base import files
 from core.base.figures import count, size
 from core.base.paths import Paths
-from core.harvest.classify import UNKNOWN_NAME, UNREAD, classify, plan_steps
+from core.harvest.classify import UNKNOWN_NAME, UNREAD, classify, is_done, plan_steps
 from core.harvest.meter import cached_table
 from core.harvest.proofs import Proofs
 from core.harvest.steps import QUIET_SECONDS, Classified, HarvestOptions, HarvestPlan, Step, expires
@@ -51,9 +51,12 @@ def plan_harvest(
     gone = dict(stand_ins(paths.archive, entries, {place.source for place in options.places}, there))
     seen += gone
     hashes |= {row.path: sha256 for row, sha256 in gone.items()}
-    settled = [item for item in seen if not _is_written(item, options, now)]
+    fresh = [item for item in seen if _is_written(item, options, now)]
+    hashes |= hash_artifacts([item for item in fresh if item.path not in hashes], cache)
+    left = {row.path for row in fresh if not is_done(entries.get(hashes.get(row.path, "")), options.limits, row)}
+    settled = [item for item in seen if item.path not in left]
     found = replace(found, artifacts=(*found.artifacts, *settled))
-    plan = _judged(paths, options, entries, now, found, cache, hashes, writing=len(seen) - len(settled))
+    plan = _judged(paths, options, entries, now, found, cache, hashes, writing=len(left))
     notes = (*elsewhere.notes, *inside.notes, *plan.notes)
     return replace(plan, notes=notes, errors=(*elsewhere.errors, *inside.errors))
 

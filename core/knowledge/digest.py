@@ -131,18 +131,20 @@ def _by_hand(bullet: Bullet) -> bool:
     return any(one is None or one.source == BY_HAND for one in (bullet.provenance, *bullet.again))
 
 
-def _other_orders(playbooks: Sequence[Bullet]) -> set[str]:
-    """Of harvested playbooks of one name with the very same steps, the keys of all but the one that most conversations
-    took, of several such the newest."""
-    usual = set[tuple[str, frozenset[str]]]()
+def _earlier_versions(playbooks: Sequence[Bullet]) -> set[str]:
+    """Of harvested playbooks of one name that share most of their steps, the keys of all but the one that most
+    conversations took, of several such the newest: it is told in place of the others."""
+    usual: dict[str, list[set[str]]] = {}
     others = set[str]()
     newest = newest_first(statements(row for row in playbooks if not (row.struck or _by_hand(row))))
     for row in sorted(newest, key=lambda row: row.conversations, reverse=True):
-        name, _, steps = row.bullet.text.partition(": ")
-        told = (name, frozenset(steps.split(ARROW)))
-        if told in usual:
+        name, _, said = row.bullet.text.partition(": ")
+        steps = set(said.split(ARROW))
+        told = usual.setdefault(name, [])
+        if any(2 * len(steps & has) > min(len(steps), len(has)) for has in told):
             others.add(row.bullet.key)
-        usual.add(told)
+        else:
+            told.append(steps)
     return others
 
 
@@ -304,7 +306,9 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
         name: [told for row in rows if (told := as_told(row, projects, here, farthest)) is not None]
         for name, rows in whole.items()
     }
-    last = {row.key for row in found["facts"] if _was_done(row)} | _other_orders(found["playbooks"])
+    earlier = _earlier_versions(found["playbooks"])
+    found["playbooks"] = [row for row in found["playbooks"] if row.key not in earlier]
+    last = {row.key for row in found["facts"] if _was_done(row)}
 
     def rank(statement: Statement) -> int:
         near = nearness((statement.bullet, *statement.others), projects, here)

@@ -42,14 +42,18 @@ def _bullets(path: Path, project: str, data: bytes) -> Sequence[Entry]:
 
 
 def _notes(path: Path, project: str, data: bytes) -> Sequence[Entry]:
-    """The first line of a note names its source file: `# /home/…/app.py`."""
     text = text_in(data)
-    first = text.split("\n", 1)[0].strip()
-    source = first[2:].strip() if first.startswith("# ") else ""
+    source = noted_file(text)
     folder = project or source.replace("\\", "/").rpartition("/")[0]
     return [
         _entry("note", path, bullet, ("files",), folder, source) for bullet in parse_bullets(text) if not bullet.struck
     ]
+
+
+def noted_file(text: str) -> str:
+    """The source file that a note is about, which its first line names (`# /home/…/app.py`), "" for none."""
+    first = text.split("\n", 1)[0].strip()
+    return first[2:].strip() if first.startswith("# ") else ""
 
 
 def _entry(kind: str, path: Path, bullet: Bullet, tags: tuple[str, ...], project: str, title: str = "") -> Entry:

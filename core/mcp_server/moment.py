@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from core.base.marks import for_prompt
-from core.base.result import KnowledgeError, attempt
+from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.conversations import read as read_whole
 from core.commands.conversations import scope_meant
 from core.commands.library.documents import library_part
@@ -135,8 +135,10 @@ def read(
     now = settled(workspace)
     asked = query.strip() and not (around or end)
     characters = max(500, characters) if characters else PAGE
-    if CHUNK.fullmatch(name):
-        return _of_document(now, name, around or AROUND, project, characters)
+    if CHUNK.fullmatch(name):  # the id of a part of a document, or of a session
+        document = attempt(_of_document, now, name, around or AROUND, project, characters)
+        if isinstance(document, Ok):
+            return document.value
     allowed = tools.allowed_in(now, project, _everywhere(now, project)) or (lambda _folder: True)
     called, turn = with_turn(name)
     whole = read_whole(now, called, allowed=allowed)
@@ -226,8 +228,8 @@ def worked(
     if chunks and outcome:
         tools.record_usage(workspace, chunks, outcome, notes, task)
     rows = [f"written down for {count(len(chunks), 'chunk')}"] * bool(chunks and outcome)
-    allowed = tools.allowed_in(now, all_projects=_everywhere(now)) or (lambda _folder: True)
+    scope = told_in(now, all_projects=_everywhere(now))
     for one in what:
         if one not in chunks or not outcome:
-            rows.append(worked_text(used(now, one, outcome, notes, task, by="agent", allowed=allowed)).rstrip())
+            rows.append(worked_text(used(now, one, outcome, notes, task, by="agent", scope=scope)).rstrip())
     return _told(now, rows, PAGE)

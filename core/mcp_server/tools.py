@@ -177,7 +177,7 @@ def list_memories(
     newest = newest_first(listed.memories)  # a long list must not hide what was saved last
 
     def made(row: Memory) -> dict[str, Any]:
-        return {**replace(listed, memories=(row,)).to_json()["memories"][0], "source": row.source}
+        return dict(replace(listed, memories=(row,)).to_json()["memories"][0])
 
     rows, after = page_of(now, newest, made, offset, limit, room=ANSWER_CHARACTERS // 2)
     page = replace(listed, memories=tuple(newest[offset : offset + len(rows)]), found=len(newest))

@@ -53,12 +53,15 @@ TOLD = 0.0003
 REPLY, QUESTION = 40, 240
 """A reply of so few characters says nothing without what it answers; it gets so many of that."""
 REFUSED = 0.5
-"""So much speaks for a refusal where one is asked for."""
+"""So much speaks for a refusal where one is asked for, and for what a tool says went wrong where that is."""
 APART, NUMBERED = 3, 16
 """So many characters stand before a sentence, so many before the first one of a turn."""
 ALIKE = 0.75
 """A sentence with so many of its words in one that was chosen says it again."""
-_ENDS = re.compile(r"(?<=[.!?。！？])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[^\s])|\n+")
+_ENDS = re.compile(r"((?<=[.!?。！？])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[^\s])|\n+)")
+_POINTS_BACK = re.compile(
+    r"(?:this|that|these|those|it|they|same|otherwise|das|dies\w*|questo|cela|c'est|esto)\b", re.I
+)
 _HEADING = re.compile(r"(?:#{1,6} .*|\*\*[^*]+\*\*:?|[A-Z][\w /-]{2,40}:)\Z")
 _FENCE = re.compile(r"`{3,}[\w.+-]*\Z")
 _BOLD = re.compile(r"`[^`]*`|(?<![\w/])\*\*(?![\s/])([^*]+)(?<![\s/])\*\*(?![\w/])")
@@ -82,6 +85,16 @@ _ASKS_REFUSAL = re.compile(
 )
 _REFUSAL = re.compile(
     r"(?:no?(?! (?:problem|worries|rush))|nope|nein|non)\b.*\(to: |.*\(refused by the user\)", re.IGNORECASE
+)
+_ASKS_FAILURE = re.compile(
+    r"\b(?:errors?|exceptions?|fail(?:ed|s|ing|ures?)?|crash\w*|broke|went wrong|did ?n[o']t (?:work|go|run|start)|"
+    r"refused|fehler\w*|fehlgeschlagen|scheiter\w+|erreurs?|échou\w+|fallos?|falló|errore|galat|gagal)\b|错误|失败|报错|エラー",
+    re.IGNORECASE,
+)
+_FAILURE = re.compile(
+    r"\b(?:\w+(?:error|exception)\b|error(?:\[\w+\])?:|fatal:|(?:panicked|failed|denied|not found|refused|no such|"
+    r"cannot|unable to|exceeded)\b)",
+    re.IGNORECASE,
 )
 _OPTION = re.compile(r"\W*(?:option |variant )?([a-d]|\d{1,2})[).:](?=\s)", re.IGNORECASE)
 _NAMES_OPTION = re.compile(
@@ -290,11 +303,18 @@ def _picked(shares: Sequence[float], rows: Sequence[_Sentence], room: int) -> li
 
 def sentences(text: str) -> list[str]:
     """The sentences and lines of a turn, without fences and the marks of bold and of headings; a heading, and what ends
-    with a colon, with the first one below it; a long one in parts that end behind a word."""
-    made, heading = [], ""
+    with a colon, with the first one below it; what points back ("This is why") with what it points to; a long one in
+    parts that end behind a word."""
+    made, heading, line = list[str](), "", True
     for part in _ENDS.split(text):
+        if part.isspace():
+            line = "\n" in part
+            continue
         words = " ".join(part.split())
         if not words or _FENCE.match(words):
+            continue
+        if made and not line and _POINTS_BACK.match(words) and len(made[-1]) + len(words) < LONG_SENTENCE:
+            made[-1] = f"{made[-1]} {words}"
             continue
         if words.endswith(":") and not _HEADING.match(words) and len(heading) + len(words) < LONG_SENTENCE:
             heading = f"{heading} {words}".lstrip()
@@ -342,6 +362,8 @@ def _manner(query: Query, one: Piece, text: str) -> float:
         score += REFUSED
     if one.role == "tool":
         score += OF_TOOL
+        if _FAILURE.search(text) and _ASKS_FAILURE.search(query.text):
+            score += REFUSED
     elif one.role == "user":
         score += OF_USER
     if _ANNOUNCES.match(text):

@@ -10,6 +10,7 @@ import dearpygui.dearpygui as dpg
 
 from gui.toolkit.icons import icon as icon_of
 from gui.toolkit.layout import lowered, space, spread
+from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import lettered
 from gui.toolkit.widgets import Button, floating, labelled, text
@@ -55,7 +56,7 @@ class Dialog:
         outer = self._outer
         row = int(dpg.add_group(horizontal=True, parent=outer))
         self._icon = text(look, row, icon_of(icon), "heading", "accent")
-        self._title = text(look, row, title, "heading")
+        self._title = text(look, row, title, "heading", fit=END)
         space(look, outer, 2)
         self._page = look.window(int(dpg.add_child_window(parent=outer, border=False, width=-1, height=10)))
         self.body = int(dpg.add_group(parent=look.theme(self._page, "page")))

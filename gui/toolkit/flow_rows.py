@@ -16,8 +16,9 @@ PITCH, SMALL = 20, 16
 """The height of a line of the text, and of the small line below it."""
 LEAST = 64  # of a small line that is cut: less says nothing
 BUTTON = 28
-ASIDE, ASIDE_FROM = 330, 760
-"""In a list so wide at the least, where it is wished, the small line stands at the right of the text, so wide."""
+ASIDE, ASIDE_FROM, ASIDE_MORE = 330, 760, 900
+"""In a list so wide at the least, where it is wished, the small line stands at the right of the text, so wide; in one
+wider than the third, half of what is more is its own."""
 LETTER = 7.7  # a usual width of a letter of the text font, for guesses
 SEPARATOR = "  ·  "
 
@@ -84,7 +85,10 @@ def draw_row(
     above = beside and len(lines) > 1  # the buttons stand on the last line
     room, words = width - left - px(RIGHT) - (0 if above else crowded), lettered(row.meta)
     while not beside and wide(words) > room and SEPARATOR in words:
-        words = words.rpartition(SEPARATOR)[0]  # whole parts go first, the last one before the others
+        rest = words.rpartition(SEPARATOR)[0]
+        if wide(rest + SEPARATOR) + px(LEAST) <= room:
+            break  # the last part is cut where some of it can be read, else it goes as a whole
+        words = rest
     if wide(words) <= room or room >= px(LEAST):
         below = y + px(TOP + 2 if beside else TOP + GAP) + (0 if beside else pitch * len(lines))
         pen.words(left, below, cut(words, room, wide), "small", "hint")
@@ -92,7 +96,9 @@ def draw_row(
 
 def aside_of(look: Look, width: int, aside: bool) -> int:
     """How wide the small line is that stands at the right of the text, 0 where it stands below it."""
-    return look.px(ASIDE) if aside and width >= look.px(ASIDE_FROM) else 0
+    if not aside or width < look.px(ASIDE_FROM):
+        return 0
+    return look.px(ASIDE) + max(0, width - look.px(ASIDE_MORE)) // 2
 
 
 def wrap_of(look: Look, width: int, aside: bool = False) -> int:
@@ -108,8 +114,9 @@ def height_of(look: Look, row: FlowRow, lines: int, width: int, aside: bool) -> 
 
 def guessed(look: Look, rows: Sequence[FlowRow], width: int, aside: bool = False) -> list[int]:
     """Heights of rows in a list so wide, by their number of letters; pixels of the screen."""
-    letters = max(4.0, wrap_of(look, width, aside) / (LETTER * look.scale))
-    return [height_of(look, row, 1 + int(len(row.text) / letters) + row.text.count("\n"), width, aside) for row in rows]
+    whole, beside = (max(4.0, wrap_of(look, width, one) / (LETTER * look.scale)) for one in (False, aside))
+    lines = [1 + int(len(row.text) / (beside if row.meta else whole)) + row.text.count("\n") for row in rows]
+    return [height_of(look, row, number, width, aside) for row, number in zip(rows, lines, strict=True)]
 
 
 def lines_of(look: Look, row: FlowRow, width: int, aside: bool = False) -> tuple[Line, ...] | None:
@@ -125,7 +132,7 @@ def lines_of(look: Look, row: FlowRow, width: int, aside: bool = False) -> tuple
         wide = fonts[style]
         return wide(words) if wide is not None else 0.0
 
-    return lines_of_words(row.text, styles, wrap_of(look, width, aside), measure)
+    return lines_of_words(row.text, styles, wrap_of(look, width, aside and bool(row.meta)), measure)
 
 
 def matching(rows: Sequence[FlowRow], words: str) -> Sequence[FlowRow]:

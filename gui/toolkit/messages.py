@@ -189,11 +189,13 @@ class ToastLook(TypedDict, total=False):
 
 
 class Toast:
-    """A short message over the line at the bottom of the panel, where it hides nothing that can be worked with; gone
-    after some seconds; one at a time, the newest."""
+    """A short message at the bottom of the panel, above what `at_foot` says has to stay in sight there; gone after some
+    seconds; one at a time, the newest."""
 
-    def __init__(self, look: Look, now: Callable[[], float] = time.monotonic) -> None:
-        self._look, self._now = look, now
+    def __init__(
+        self, look: Look, at_foot: Callable[[], int] = lambda: 0, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._look, self._at_foot, self._now = look, at_foot, now
         self._until = 0.0
         self._action: Callable[[], object] | None = None
         self.item = look.window(
@@ -243,7 +245,8 @@ class Toast:
             return True
         width, height = dpg.get_item_rect_size(self.item)
         around = dpg.get_item_rect_size(self._look.focus.root)
-        place = [int(around[0] - width) - self._look.px(8), int(around[1] - height) - self._look.px(4)]
+        down = int(around[1] - height) - self._look.px(4) - self._at_foot()
+        place = [int(around[0] - width) - self._look.px(8), down]
         if place == dpg.get_item_pos(self.item):
             return False
         dpg.configure_item(self.item, pos=place)

@@ -19,24 +19,19 @@ from gui.toolkit.theme import Look
 Cell = str | tuple[str, str]  # a text, or a text and the name of its colour
 PITCH, HEAD, PAD = 28, 28, 8
 """The height of a row and of the head, and what is left and right of the words of a cell, in unscaled pixels."""
-LOWER = {"mono": 8, "small": 7}
-"""How far below the top of a row the letters of a font begin."""
 
 
 @dataclass(frozen=True)
 class Column:
     """One column. `width` in unscaled pixels, 0 shares what is left by `weight`.
 
-    `role` is the font. `right` sets words to the right, and cuts none. `color` is for cells that bring none. A table
-    narrower than `least` unscaled pixels leaves the column out.
+    `color` is for cells that bring none. A table narrower than `least` unscaled pixels leaves the column out.
     """
 
     key: str
     title: str
     width: float = 0
     weight: float = 1.0
-    role: str = "text"
-    right: bool = False
     color: str = "text"
     least: float = 0
 
@@ -119,28 +114,25 @@ class BigTable(Listing[int]):
 
     def _paint(self, pen: Pen, top: float, bottom: float) -> None:
         self._columns = tuple(self.shown())
-        if any(LETTERS.wide(self._look.font_id(role)) is None for role in ("text", "mono")):
-            self.canvas.renew()  # its fonts are not there yet
+        if LETTERS.wide(self._look.font_id("text")) is None:
+            self.canvas.renew()  # its font is not there yet
         self._draw_head()
         super()._paint(pen, top, bottom)
 
     def _draw(self, pen: Pen, at: int, y: int, tall: int) -> None:
-        px = self._look.px
+        px, wide = self._look.px, LETTERS.wide(self._look.font_id("text"))
         for number, column, x, room in self._columns:
             words, color = column.shown(self._cell(self.rows[at], number))
-            wide = LETTERS.wide(self._look.font_id(column.role))
             if wide is None or not words:
                 continue
-            shown = words if column.right or (column.width and not column.title) else cut(words, room, wide)
-            left = x + room - wide(words) if column.right else x
-            pen.words(left, y + px(LOWER.get(column.role, 6)), shown, column.role, color)
+            shown = words if column.width and not column.title else cut(words, room, wide)
+            pen.words(x, y + px(6), shown, "text", color)
         pen.line(0, y + tall - 1, self.width, y + tall - 1, "line@70")
 
     def _draw_head(self) -> None:
         px, pen = self._look.px, self._titles
         pen.begin()
         for _, column, x, room in self._columns:
-            pen.words(x + room if column.right else x, px(5), column.title, "text", "muted", right=column.right,
-                      room=0 if column.right else room)  # fmt: skip
+            pen.words(x, px(5), column.title, "text", "muted", room=room)
         pen.line(0, px(HEAD) - 1, self.width, px(HEAD) - 1, "line")
         pen.end()

@@ -39,12 +39,12 @@ from gui.views.looks import (
     NOT_HARVESTED,
     OTHER,
     STATUSES,
+    ago,
     capital,
     day_words,
     joined,
     plain_name,
     short_folder,
-    since,
 )
 from gui.views.sources import SourcesColumn
 from gui.views.start import known_counts
@@ -55,9 +55,9 @@ COLUMNS = (
     Column("name", "Conversation", 0, 3.0),
     Column("tool", "Tool", 92, color="hint", least=620),
     Column("gave", "What it gave", 0, 1.8, color="muted"),
-    Column("ends", "Kept", 120, color="hint", least=520),
-    Column("day", "Day", 66, color="hint", least=640),
-    Column("when", "Read", 66, role="mono", right=True, color="hint", least=340),
+    Column("ends", "Kept", 120, color="hint", least=640),
+    Column("day", "Day", 66, color="hint", least=340),
+    Column("when", "Read", 82, color="hint", least=1000),
 )
 
 
@@ -195,7 +195,7 @@ def cell(row: Row, column: int, now: float, end: float = 0.0) -> Cell:
     if name == "ends":
         return ends_words(end, now)
     if name == "when":
-        return since(row.when, now)
+        return ago(row.when, now)
     return {"tool": Called(tool=row.tool).tool_title, "day": day_words(row.day), "name": lettered(row.name)}[name]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from types import MappingProxyType
 
 import dearpygui.dearpygui as dpg
@@ -27,7 +28,7 @@ from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.dialogs import Dialog
 from gui.toolkit.flow import FlowList
-from gui.toolkit.flow_rows import FlowRow, told
+from gui.toolkit.flow_rows import FlowRow, guessed, told
 from gui.toolkit.layout import box
 from gui.toolkit.messages import begun, error_words
 from gui.toolkit.theme import Look
@@ -80,9 +81,11 @@ def plan_row(action: str, why: str, path: str, name: str, large: int, called: Ca
     return FlowRow((action, path), called.title or plain_name(name), meta, sign, color)
 
 
-def plan_title(sources: Sequence[str]) -> str:
-    """The title of a dry run: which sources it is of, where some were named."""
-    return f"Dry run: {', '.join(map(title_of, sources))}" if sources else "Dry run"
+def plan_title(sources: Sequence[str], names: Mapping[str, Called] = MappingProxyType({})) -> str:
+    """The title of a dry run: which sources it is of, where some were named; of one conversation what it is called in
+    `names`, by its path."""
+    called = [names.get(one, UNCALLED).title or PurePath(title_of(one)).name for one in sources]
+    return f"Dry run: {', '.join(called)}" if called else "Dry run"
 
 
 def running_title(run: Run) -> str:
@@ -231,7 +234,7 @@ def spent_words(report: HarvestReport) -> str:
 
 
 WIDTH = 1096
-LEAST, AROUND, LIST_HEAD, ROW_HEIGHT = 430, 80, 28, 36
+LEAST, AROUND, LIST_HEAD, INSIDE = 430, 80, 28, 1063
 
 
 class HarvestDialog:
@@ -284,7 +287,8 @@ class HarvestDialog:
     def _fit(self) -> None:
         """Lists as high as the window has room for, and that of the plan no higher than its rows need."""
         self.watch.shrink(self.dialog.room)
-        wanted = LIST_HEAD + ROW_HEIGHT * len(self.list.rows)
+        wide = self.list.width if self.list.width > 0 else self._look.px(INSIDE)
+        wanted = LIST_HEAD + sum(guessed(self._look, self.list.rows, wide, aside=True)) / self._look.scale
         most = min(LEAST, self.dialog.room - AROUND)
         self._look.size(self._plan_list, height=max(AROUND, min(wanted, most)))
 
@@ -353,7 +357,7 @@ class HarvestDialog:
         report, config = run.plan, (run.workspace or self._shell.workspace).config
         if report is None:
             return
-        self.dialog.set_title(plan_title(run.sources))
+        self.dialog.set_title(plan_title(run.sources, run.names))
         rows = plan_rows(report, run.names)
         work = has_work(report)
         what = ". Apply would:" if work else ", and there is nothing to do."

@@ -47,11 +47,12 @@ ALL_BUT = "Current"
 SERVED = {"win": ("It helped", "thumbs-up"), "partial": ("It helped in part", "check"),
           "miss": ("It was beside the point", "x"), "misleading": ("It misled", "triangle-alert")}  # fmt: skip
 """How a bullet may have served, as it is asked."""
-SAVE = 'knowledge save "Use tabs in Makefiles" --tag preference'
+FILLS = {ALL: ("Harvest…", "harvest"), "": ("Write one", "begin_add")}
+"""What fills a list that is empty: the words of a button, and the method of the view."""
 TEACH = {
-    name: Teach(NAMES[name].icon, *words, command=SAVE if name == MEMORIES else "knowledge harvest --apply")
+    name: Teach(NAMES[name].icon, *words, action=FILLS.get(name, FILLS[""])[0], act=FILLS.get(name, FILLS[""])[1])
     for name, words in EMPTY.items()
-}  # fmt: skip
+}
 
 
 class KnowledgeView(ListView[Knowledge]):
@@ -303,6 +304,10 @@ class KnowledgeView(ListView[Knowledge]):
             self._shell.open_path(str(self._shell.workspace.paths.knowledge / found.file), found.bullet.line)
             return
         self.session.edit(cast(BulletKey, row.key), one)
+
+    def harvest(self) -> None:
+        """Show what a harvest would do."""
+        self._shell.run("harvest")
 
     def begin_add(self) -> None:
         if self.session.target is None:

@@ -31,7 +31,7 @@ from gui.toolkit.widgets import Button, text
 from gui.views.list_view import the_same
 from gui.views.looks import capital, joined, short_name
 
-NAMED = {"held": "held", "outdated": "outdated?", "finished": "done?", "alike": "doubles?", "vanished": "gone?",
+NAMED = {"held": "held", "outdated": "outdated?", "finished": "done?", "alike": "said twice?", "vanished": "gone?",
          "kept-away": "removed", "stale": "expired?"}  # fmt: skip
 """What waits, in words that need no page of the documentation."""
 ASKS = {"outdated": "Is it out of date? ", "alike": "Do they say the same? ", "stale": "Is it no longer so? "}
@@ -71,7 +71,7 @@ def sides(row: Waiting) -> tuple[tuple[str, str], tuple[str, str]]:
     if row.lines:
         return (words, meta), ("\n".join(line.removeprefix("- ").replace("**", "") for line in row.lines), "")
     if row.other:
-        return (words, joined("Older", meta)), (row.other.replace("**", ""), "Newer" if row.kind != "alike" else "")
+        return (words, joined("Older", meta)), (row.other.replace("**", ""), "Newer")
     return (words, meta), (f"“{row.quote}”" if row.quote else "", "what was quoted" if row.quote else "")
 
 
@@ -92,6 +92,7 @@ class LookCard:
         self._marks: dict[str, str] = {}  # what was answered since it was opened, by its key
         self._answers = 0
         self._pending = self._narrow = False
+        self._room = 0
         self._of: tuple[object, ...] = ()
 
     def build(self, parent: int, view: int) -> None:
@@ -129,9 +130,7 @@ class LookCard:
         look.follow(view, self._fit)
 
     def _fit(self, width: float, _height: float) -> None:
-        half = int((width - self._look.px(24 + 8 + 2)) / 2)
-        for one in self._boxes:
-            dpg.configure_item(one, width=max(half, 40))
+        self._room = int(width) - self._look.px(24 + 2)
         self._narrow = width < self._look.px(NARROW)
         dpg.configure_item(self._name, show=not self._narrow)
         for button in (self.begin_button, self.undo):
@@ -282,7 +281,10 @@ class LookCard:
             dpg.set_value(item, lettered(words))
             dpg.set_value(small, lettered(meta))
             dpg.set_y_scroll(well, 0)
-        dpg.configure_item(self._boxes[1], show=bool(sides(row)[1][0]))
+        two = bool(sides(row)[1][0])
+        for one in self._boxes:
+            dpg.configure_item(one, width=max((self._room - self._look.px(8)) // 2 if two else self._room, 40))
+        dpg.configure_item(self._boxes[1], show=two)
         self.answers[YES].set_label("Yes" if self._narrow else f"Yes: {row.yes}")
         self.answers[NO].set_label("No" if self._narrow else f"No: {row.no}")
         self.read.show(bool(row.source))

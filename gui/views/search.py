@@ -73,8 +73,7 @@ TEACH = {
         "search",
         "Search everything",
         "Conversations, bullets, notes, memories, context files\nand facts, the best first, each with the reason why.\n"
-        'Any text will do: session_store.py, C++, "an exact phrase".',
-        command='knowledge search "retry policy"',
+        'Any text will do: session_store.py, C++, "an exact phrase".\n“>” lists what can be done.',
     ),
     "nothing": Teach(
         "search",
@@ -344,7 +343,7 @@ class SearchView(ListView[Findings]):
         scope = [self.data.searched] if self.data.searched else []
         notes = [capital(note) for note in self.data.notes if not (scope and any(one in note for one in SEARCHED))]
         told = [] if self.commands else [*notes, *scope]
-        self.tell([SEPARATOR.join(told)] if told else [], calm=not notes and not self.data.waits)
+        self.tell([SEPARATOR.join(told)] if told else [], calm=not notes)
         self._hits = {key_of(hit): hit for hit in self.data.hits}
         if not keep or self.list.selected not in self._hits:
             self.list.selected = None

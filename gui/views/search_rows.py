@@ -126,12 +126,11 @@ def is_of(hit: Hit | ConversationHit, project: str) -> bool:
 
 
 def searched_words(report: FindReport) -> str:
-    """`Searched: 4 entries and 30 conversations with 512 turns; 203 conversations are left`."""
-    left = f"; {count(report.waiting, 'conversation')} {'is' if report.waiting == 1 else 'are'} left"
+    """`Searched: 4 entries and 30 conversations with 512 turns`; what is left stands beside its button."""
     entries = [count(report.entries, "entry").replace("entrys", "entries")]
     spoken = [f"{count(report.conversations, 'conversation')} with {count(report.turns, 'turn')}"]
     what = (entries if report.entries or not report.turns else []) + (spoken if report.turns else [])
-    return f"Searched: {' and '.join(what)}{left if report.waiting else ''}"
+    return f"Searched: {' and '.join(what)}"
 
 
 NOT_YET = "not searched yet"

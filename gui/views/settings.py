@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ from core.base.figures import count
 from core.base.result import ErrorInfo
 from core.base.settings import SETTINGS
 from core.commands.settings import Settings
+from core.commands.sources import title_of
 from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.icons import icon
@@ -28,7 +29,7 @@ from gui.toolkit.widgets import Button, Toggle, choices, say, text, text_field
 from gui.views.list_view import MOVES, stepped
 from gui.views.looks import short_folder
 
-WIDTH, FIELD = 760, 130  # unscaled pixels
+WIDTH, FIELD, CHOICE = 760, 130, 250  # unscaled pixels
 LETS_GO = 12
 """Within so many frames a field lets go of the keyboard at Esc."""
 NAMED: dict[str, tuple[str, str]] = {
@@ -37,17 +38,25 @@ NAMED: dict[str, tuple[str, str]] = {
     "digest_max_bytes": ("The digest has at most so many bytes",
                          "What is newest and confirmed most often comes first; the files keep the rest."),
     "digest_scope": ("A conversation gets what was learned in",
-                     "its own project, in all of them, or in its own and what is the user's everywhere."),
+                     "Yours: what you prefer or wrote yourself, and how your computer behaves."),
     "provider": ("Who reads the conversations",
-                 "offline: fixed rules on this computer, free; a model finds more."),
+                 "The rules are free; a model finds more, and the file says which one."),
     "max_month_price": ("A model may cost so many US dollars a month",
                         "A harvest stops before it would cost more; 0 is no limit."),
     "redact": ("Passwords and keys are replaced before anyone reads",
                "In what is kept, in what is searched and in what is sent."),
-    "reclaim": ("What was harvested goes to the trash",
-                "never, when a model has read it, or always; it stays there for two weeks."),
+    "reclaim": ("What was harvested goes to the trash", "It stays there for two weeks."),
 }  # fmt: skip
 """The settings that are shown, with a sentence and what it means; the look of the window is one more."""
+CHOICES: Mapping[str, Mapping[str, str]] = {
+    "digest_scope": {"project": "its own project", "both": "its own project, and yours",
+                     "global": "all projects"},
+    "provider": {"offline": "fixed rules, on this computer", "openai": "OpenAI, or a server like it",
+                 "ollama": "Ollama, on this computer", "anthropic": "Anthropic", "gemini": "Gemini",
+                 "command": "a program of your own", "local": "a model file on this computer"},
+    "reclaim": {"never": "never", "model": "once a model has read it", "always": "always"},
+}  # fmt: skip
+"""What a choice is called; a tool by its own name."""
 _CHOICE = re.compile(r'"([^"]*)"')
 
 
@@ -73,6 +82,11 @@ def setting_rows(settings: Settings) -> list[SettingRow]:
         choices = tuple(_CHOICE.findall(known[key].accepted)) if kind == "text" else ()
         rows.append(SettingRow(key, words, about, kind, choices, typed(values[key], kind)))
     return rows
+
+
+def shown(key: str, value: str) -> str:
+    """A value of a setting as a user reads it."""
+    return {"true": "on", "false": "off", "": "empty"}.get(value) or CHOICES.get(key, {}).get(value) or title_of(value)
 
 
 def typed(value: Any, kind: str) -> str:
@@ -105,7 +119,8 @@ class Editor:
             self.toggle = Toggle(look, side, "", self._switched)
             self.item = self.toggle.item
         elif row.choices:
-            self.item = choices(look, side, row.choices, partial(change, row.key, row.kind), FIELD)
+            self._values = {shown(row.key, value): value for value in row.choices}
+            self.item = choices(look, side, list(self._values), self._chosen, CHOICE)
         else:
             self.item = text_field(look, side, width=FIELD, placeholder="empty")
             left_handler = look.own(int(dpg.add_item_handler_registry()))
@@ -120,7 +135,7 @@ class Editor:
         if self.toggle is not None:
             self.toggle.set_on(row.value == "true")
         elif not dpg.is_item_active(self.item):
-            dpg.set_value(self.item, row.value)
+            dpg.set_value(self.item, shown(row.key, row.value) if row.choices else row.value)
         self.refuse(None)
 
     def refuse(self, error: ErrorInfo | None) -> None:
@@ -137,11 +152,15 @@ class Editor:
             self.toggle.set_on(not self.toggle.on)
             self._switched(self.toggle.on)
 
-    def choose(self, words: str) -> None:
+    def choose(self, value: str) -> None:
         """One of the choices, by a key."""
+        words = shown(self.row.key, value)
         if words != str(dpg.get_value(self.item)):
             dpg.set_value(self.item, words)
-            self._change(self.row.key, self.row.kind, words)
+            self._chosen(words)
+
+    def _chosen(self, words: str) -> None:
+        self._change(self.row.key, self.row.kind, self._values[words])
 
     def _switched(self, on: bool) -> None:
         self._change(self.row.key, self.row.kind, "true" if on else "false")
@@ -201,7 +220,7 @@ class SettingsView:
             holder = look.theme(int(dpg.add_group(parent=self._card)), "no-gap")
             self.editors = {row.key: Editor(look, holder, row, self._change) for row in self.rows}
             row, right = spread(look, box(look, holder, "setting", height=0))
-            text(look, lowered(look, row, 6), "It looks", fit=END)
+            text(look, lowered(look, row, 6), "Appearance", fit=END)
             for name, words, sign in (("theme", "Light or dark", "sun"), ("scale.down", "Smaller", "minus"),
                                       ("scale.reset", "100 %", ""), ("scale.up", "Larger", "plus")):  # fmt: skip
                 Button(look, right, words, partial(self._shell.run, name), icon=sign,
@@ -273,7 +292,7 @@ class SettingsView:
             key,
             set_words(kind, words),
             set_words(kind, editor.row.value),
-            lambda value: f"{key} = {(json.loads(value) if kind == 'text' else value) or 'empty'}",
+            lambda value: f"{editor.row.words}: {shown(key, json.loads(value) if kind == 'text' else value)}",
             failed,
             lambda _value: editor.refuse(None),
         )

@@ -13,12 +13,13 @@ import dearpygui.dearpygui as dpg
 
 import core.knowledge.run_state as run_state
 from core.base.figures import count, dollars, seconds_of, tokens
+from core.base.result import ErrorInfo
 from gui.shell import Shell
 from gui.state import Activity, State
 from gui.toolkit.charts import Progress
 from gui.toolkit.icons import icon
 from gui.toolkit.keys import Shortcut, label_of
-from gui.toolkit.layout import box, lowered, spread
+from gui.toolkit.layout import box, gap, lowered, spread
 from gui.toolkit.letters import END
 from gui.toolkit.messages import error_words
 from gui.toolkit.theme import Look
@@ -109,8 +110,9 @@ def activity_words(activity: Activity) -> str:
     return " · ".join(parts)
 
 
-def resting_words(state: State, now: float) -> tuple[str, str, str]:
-    """Icon, colour and sentence while nothing runs: what is wrong, else when something was harvested last."""
+def resting_words(state: State, now: float, told: ErrorInfo | None = None) -> tuple[str, str, str]:
+    """Icon, colour and sentence while nothing runs: what is wrong and not `told` below, else when something was
+    harvested last."""
     if state.problem is not None:
         return "circle-alert", "failed", state.problem.message
     if state.snapshot is None:
@@ -123,8 +125,8 @@ def resting_words(state: State, now: float) -> tuple[str, str, str]:
         return "triangle-alert", "edited", capital(run.words)
     if damage := next((one for one in found.problems if one.code == DAMAGED), None):
         return "circle-alert", "failed", capital(damage.message.partition(":")[0])
-    if found.problems:
-        first, more = error_words(replace(found.problems[0], path="", hint="")).rstrip("."), len(found.problems) - 1
+    if problems := [one for one in found.problems if one != told]:
+        first, more = error_words(replace(problems[0], path="", hint="")).rstrip("."), len(problems) - 1
         return "triangle-alert", "edited", f"{first} (and {count(more, 'more warning')})" if more else first
     harvests = [run for run in found.overview.runs if run.kind == "harvest"]
     at, failed = found.ledger.newest
@@ -158,6 +160,8 @@ class StateLine:
         self._narrow = False
         self.first = False
         """Whether the page of the first start stands below, with a filled button of its own."""
+        self.told: ErrorInfo | None = None
+        """What stands at the foot of the panel, and need not be said here."""
 
     def build(self, parent: int) -> int:
         """Make the line inside `parent`."""
@@ -177,9 +181,10 @@ class StateLine:
         self.links = [Button(look, left, "", partial(self._follow, at), kind="words") for at in range(LINKS)]
         for link in self.links:
             link.show(False)
-        words = lowered(look, left, 7)
+        words = lowered(look, left, 6)
         self._icon = text(look, words, icon("hourglass"), "text", "hint")
         self._words = text(look, words, "", "text", "muted", fit=END)
+        gap(look, right, 8)
         self.harvest = Button(look, right, HARVEST.label, lambda: self._shell.run(self._harvest.action), icon="wheat",
                               kind="secondary")  # fmt: skip
         self._harvest_tip = hint(look, self.harvest.item, HARVEST.tip, label_of(self._shortcuts, "harvest"))
@@ -202,7 +207,7 @@ class StateLine:
             sign, color, words = "loader", "accent", activity_words(running)
             fraction = running.done / running.total if running.total else 0.0
         else:
-            (sign, color, words), fraction = resting_words(state, time.time()), -1.0
+            (sign, color, words), fraction = resting_words(state, time.time(), self.told), -1.0
         stands = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
         cut_off = running is None and stands is not None and stands.state == run_state.INTERRUPTED
         if running is None and stands is not None and stands.at_work and stands.of:

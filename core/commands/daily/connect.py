@@ -324,6 +324,7 @@ COMMANDS = (
             ("tool",),
             "claude_code, codex, antigravity, gemini_cli, cursor, vscode, opencode, copilot_cli; none: how they stand",
             {"nargs": "*", "default": (), "metavar": "TOOL"},
+            lambda: AGENT,
         ),
         flag("--all", "every tool that is on this computer; with --remove every one connected", dest="everything"),
         flag("--remove", "take the connection back: the files are as they were"),

@@ -231,8 +231,8 @@ def inferred_from(library: Library, heard: Heard) -> list[UsageTrace]:
         return record_heard(connection, heard)
 
 
-def served_by_library(workspace: Workspace, chunk: str) -> Served:
-    """How one chunk served, as a server has it."""
+def served_by_library(workspace: Workspace, chunk: str, scope: Scope | None = None) -> Served:
+    """How one chunk served, as the library has it; with a `scope` what that may be told alone."""
 
     def work(library: Library) -> Served:
         from core.library.use.usage import histories, tally_of
@@ -242,7 +242,7 @@ def served_by_library(workspace: Workspace, chunk: str) -> Served:
         misled = {one.task_type: one.notes for one in reversed(history) if one.outcome == "misleading"}
         return Served(tally_of(history), misled=misled)
 
-    return with_library(workspace, work)
+    return with_library(workspace, work, told=_told(scope))
 
 
 # --- learn ------------------------------------------------------------------------------------------------------------

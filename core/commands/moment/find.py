@@ -17,9 +17,11 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
+from core.base.choices import ENTRY_KINDS
+from core.base.entry import Entry
 from core.base.markdown import BY_HAND, split_provenance
 from core.base.result import KnowledgeError, attempt
+from core.commands.bullets import tasks_by_date
 from core.commands.conversations import (
     MAX_LIMIT,
     ConversationFilters,
@@ -34,16 +36,15 @@ from core.commands.moment.found import (
     FindReport,
     FoundRow,
     as_a_whole,
+    asks_what_is_open,
     chosen_rows,
-    find_text,
+    in_another_script,
     in_one_order,
-    piped_text,
     short,
+    told_against,
 )
-from core.commands.project import ALLOWING, IN_NO_PROJECT, Scope
-from core.commands.row import NAMED, Argument, listed, option, repeated, single, whole_number
+from core.commands.project import ALLOWING, EVERY, IN_NO_PROJECT, Scope
 from core.commands.search import remarks, search
-from core.commands.table import SUMMARY
 from core.commands.text import count
 from core.commands.transcript import LOOK_SECONDS, opened_index
 from core.commands.workspace import Workspace
@@ -52,11 +53,12 @@ from core.experience.kinds import infer_task_type
 from core.experience.record import Served
 from core.give.commands_here import usual as usual_commands
 from core.give.still import gone, never_merged
+from core.knowledge.categories import CATEGORY
 from core.search import conversations as stored
 from core.search.answering import CHARACTERS, answering, chosen, sentences, share_of
 from core.search.conversation_query import called_alike, known_project, unread
 from core.search.days import Question, question
-from core.search.query import NEAR_SURE, WEAK
+from core.search.query import EXACT, NEAR_SURE, WEAK, Hit
 from core.search.store import places_of
 from core.search.terms import match_any, parse_query, phrases_in, query_of
 from core.search.words import STOP_WORDS, Stems, folded, words_of
@@ -65,7 +67,6 @@ if TYPE_CHECKING:
     from core.conversation_index import Brought
     from core.conversations.readable import ReadableConversation
     from core.search.conversations import Database, Held
-    from core.search.query import Hit
     from core.search.terms import Query
 
 LIMIT = 5
@@ -113,10 +114,6 @@ _ASKS_COMMAND = re.compile(
 )
 _ID = re.compile(r"(?:rollout-[\dT-]{19}-)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}([0-9a-f]{12})(?:\.jsonl)?\Z")
 _ANY_COMMAND = frozenset(("command", "commands", "check", "checks", "usual", "usually"))
-_OTHER_SCRIPT = re.compile(r"[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-"""Letters of which a question in Latin ones has none of the words."""
-OTHER_SHARE = 0.1
-"""With so many of its characters in another script a session is in another language, whatever names stand in it."""
 LOOKED_THROUGH = 5000
 """Of a word that many turns have so many are looked at."""
 
@@ -155,23 +152,32 @@ def find(
         raise KnowledgeError("usage", "there is nothing to search for", hint=hint)
     if not 1 <= limit <= MAX_LIMIT:
         raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MAX_LIMIT}")
-    wide = scope if scope is not None else replace(scope_meant(workspace, project), everything=not project)
-    own = replace(wide, everything=False, narrow=True)
+    everything = project in ("", EVERY)
+    wide = scope if scope is not None else replace(scope_meant(workspace, project), everything=everything)
+    own = replace(wide, everything=False)  # with the user's own lines, which hold in each project
     with opened_index(workspace, LOOK_SECONDS) as (database, brought, problem):
         look = _Look(wide.workspace, text, kind, tag, wanted, max(LOOKED, limit), database, brought)
         rows = look.rows(own, is_own=True) if own.folder and tells else []
-        enough = sum(not row.weak for row in rows) >= limit
+        if tells and asks_what_is_open(text):
+            rest = (row for row in rows if not row.key.startswith(CATEGORY["tasks_open"].file))
+            rows = [*look.open_tasks(own if own.folder else wide), *rest]
+        enough = sum(not row.weak for row in rows) >= limit and not look.inexact
         entries, spoken = look.entries, look.searched(own)
         if not (own.folder and tells) or (not wide.narrow and (lists or not enough)):
-            rows += look.rows(wide, is_own=False, tells=tells and not enough)
+            missed = look.inexact
+            more = look.rows(wide, is_own=False, tells=tells and not enough)
+            rows = more if missed and not look.inexact else rows + more
             entries, spoken = look.entries, look.searched(wide)
         missing = look.missing_phrases()
-        if missing and set(words_of(text)) <= set(words_of(" ".join(missing))):  # nothing else was asked for
+        lacks = bool(missing) and set(words_of(text)) <= set(words_of(" ".join(missing)))  # nothing else was asked for
+        if lacks:
             rows = [row for row in rows if row.sharp >= SURE_SHARE]
         shown = chosen_rows(rows, infer_task_type(text), limit)
-        sure = not text.strip() or max((row.sharp for row in shown), default=0.0) >= look.least
+        best = 1.0 if look.is_exact else max((row.sharp for row in shown), default=0.0)
+        sure = not text.strip() or (best >= look.least and not lacks)
         shown = [row for row in _given_room(shown, look) if row.text]
         shown = [replace(_as_it_stands(row, own.folder) if row.own else row, weak=not sure) for row in shown]
+        shown = told_against(shown, workspace.paths)
         strange = [] if not tells or (shown and sure) else look.strange(own if own.folder else wide)
         usual = look.usual(own.folder) if own.folder and tells else []
         names = own.folder and tells and not (shown and sure) and not (kind or since or before or tag or source or role)
@@ -186,6 +192,8 @@ def find(
     notes += [f"of {own.folder} alone; another project of that name: {', '.join(alike[:ALIKE])}"] if alike else []
     if not shown and (source or role or tag or not text.strip()):
         notes += look.nothing if text.strip() or not lists else []  # a list tells it as a warning
+    elif not shown and (since or before):
+        notes.append("nothing of these days says this; without a date all days are searched")
     elif own.folder or wide.everything or firm:
         notes += as_a_whole(entries, spoken, brought.waiting, where, shown=bool(shown), firm=firm)
         if strange and spoken:
@@ -193,7 +201,7 @@ def find(
             notes.append(f"nobody said {', '.join(strange)} in {searched}")
     else:
         notes.append(f"{IN_NO_PROJECT}; {ALLOWING}")
-    if any(_in_another_script(text, row) for row in shown if row.own or not own.folder):
+    if any(in_another_script(text, row) for row in shown if row.own or not own.folder):
         notes.append("sessions here are in another language: ask in that too")
     if usual:
         notes.append(f"usual here: {', '.join(usual)}")
@@ -261,6 +269,7 @@ class _Look:
         self._query = parse_query(text, database, self._stems) if database is not None else None
         self.least = _least(self._query)
         self._texts: list[str] = []
+        self.is_exact = False
         self.entries = self.turns = 0
         self.hits: list[Hit | ConversationHit] = []
         self.understood = ""
@@ -274,6 +283,10 @@ class _Look:
         self.hits = in_one_order(entries, spoken)
         if not tells:
             return []
+        if self._query is not None and self._query.name:
+            exact = [one for one in entries if _is_exact(one.why)], [one for one in spoken if _is_exact(one.why)]
+            if any(exact):
+                (entries, spoken), self.is_exact = exact, True
         self._texts += [f"{hit.entry.title} {hit.entry.text}" for hit in entries]
         found = [self._entry(hit, is_own) for hit in entries]
         if self._kind in ("", "document") and self.text.strip():
@@ -337,6 +350,13 @@ class _Look:
             for one in found.value.retrieved.dossiers
         ]  # fmt: skip
 
+    def open_tasks(self, scope: Scope) -> list[FoundRow]:
+        """The open tasks of a scope, the newest first."""
+        found = [row for row, _ in tasks_by_date(self._workspace, "open") if scope.tells(row.bullet)][: self._most]
+        made = [(f"{row.file}:{row.bullet.line}", row.bullet.text, row.bullet.provenance) for row in found]
+        entries = [Entry("bullet", key, "", text, by.date if by else "", str(by or "")) for key, text, by in made]
+        return [replace(self._entry(Hit(entry, 1.0, ()), True), weak=False, sharp=1.0) for entry in entries]
+
     def searched(self, scope: Scope) -> int:
         """How many conversations of a scope there are to be found."""
         if self._database is None:
@@ -395,9 +415,15 @@ class _Look:
         return usual_commands(self._database, project, wanted)
 
     def missing_phrases(self) -> list[str]:
-        """What stood in quotation marks and in nothing that was found."""
+        """What stood in quotation marks, or is a name with its punctuation, and in nothing that was found."""
         told = [folded(text) for text in self._texts]
-        return [phrase for phrase in phrases_in(self.text) if not any(phrase in text for text in told)]
+        named = [self._query.literal] if self._query is not None and self.inexact else []
+        return [*named, *(phrase for phrase in phrases_in(self.text) if not any(phrase in text for text in told))]
+
+    @property
+    def inexact(self) -> bool:
+        """Whether a name was asked for that has not been found as it is spelled: `MAX_SIZE` is neither max nor size."""
+        return self._query is not None and self._query.name and not self.is_exact
 
     def _entry(self, hit: Hit, is_own: bool) -> FoundRow:
         entry = hit.entry
@@ -410,6 +436,7 @@ class _Look:
         text = f"{entry.title}: {words}" if entry.kind == "note" and entry.title else " ".join(words.split())
         if entry.kind == "memory" and "agent" in entry.provenance:
             text += f" ({entry.provenance.strip('[]')})"
+        text += " (done)" * ("tasks_done" in entry.tags)
         folder = held.project if held is not None else entry.project
         named = (entry.key,) if entry.kind == "document" else (words, text)
         share = float(not _is_weak(hit.why))
@@ -533,12 +560,6 @@ def _given_room(rows: Sequence[FoundRow], look: _Look) -> list[FoundRow]:
     return given
 
 
-def _in_another_script(question: str, row: FoundRow) -> bool:
-    """Whether a conversation is in letters of which the question has none."""
-    strange = len(_OTHER_SCRIPT.findall(row.text))
-    return bool(row.places) and strange > OTHER_SHARE * len(row.text) and not _OTHER_SCRIPT.search(question)
-
-
 def _least(query: Query | None) -> float:
     """The share of a question that two sentences side by side have where the answer is there."""
     if query is None or not query.terms:
@@ -548,6 +569,10 @@ def _least(query: Query | None) -> float:
 
 def _is_weak(why: Sequence[str]) -> bool:
     return any(reason.startswith(WEAK) for reason in why)
+
+
+def _is_exact(why: Sequence[str]) -> bool:
+    return any(reason.startswith(EXACT) for reason in why)
 
 
 def _name_of(kind: str, key: str) -> str:
@@ -573,28 +598,3 @@ def passage(
         places = (turn - 1, *range(talk.count)) if turn else ()
         made = answering(database, question, Stems(), held[-1].id, places, room, told, role)
     return made.text if made is not None else ""
-
-
-ARGUMENTS = (
-    Argument(("query",), "any words; in quotation marks: a phrase", {"nargs": "*", "metavar": "QUERY"}),
-    option("--project", "only this one: a folder of any system, a repository, its short name, or 'all'", "PROJECT"),
-    option("--kind", f"only {listed(SEARCH_KINDS)}", "KIND", choices=SEARCH_KINDS),
-    option("--since", "only what is dated from then on: 2026, 2026-05, 2026-05-31, yesterday, monday", "DATE"),
-    option("--before", "only what is dated before then", "DATE"),
-    repeated("--tag", "only what has this tag, such as decisions (repeatable)", "T"),
-    repeated("--source", "only conversations of this source, such as claude_code (repeatable)", "NAME"),
-    option("--role", f"only what was said by {listed(SPOKEN_ROLES)}", "ROLE", choices=SPOKEN_ROLES),
-)
-COMMANDS = (
-    single(
-        "find",
-        SUMMARY["find"],
-        "why do we not use Redis --project shop",
-        find,
-        find_text,
-        *ARGUMENTS,
-        whole_number("--limit", f"at most N hits (default: {LIMIT})", LIMIT),
-        words=NAMED,
-        piped_text=piped_text,
-    ),
-)

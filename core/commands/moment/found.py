@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import math
 import re
+import shutil
+import textwrap
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from core.base.entry import statement_key
+from core.base.paths import Paths
 from core.commands.text import count, one_line
 from core.experience import record
 from core.experience.record import Served
+from core.knowledge.removed import Removed, read_removed
+from core.search.answering import sentences
+from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, words_of
 
 if TYPE_CHECKING:
     from core.commands.conversations import ConversationHit
@@ -49,6 +57,8 @@ class FoundRow:
     """How well a conversation fits as a whole, comparable within one answer."""
     left: int = 0
     """So many sentences of its session that say as much of it had no room."""
+    against: str = ""
+    """What the user did to the line that says what stands in the text: it is not so any more."""
     misled: str = ""
     """A warning, where it led astray too often at this kind of task: it stands last then."""
 
@@ -140,6 +150,56 @@ def _without_repeats(rows: Sequence[FoundRow]) -> list[FoundRow]:
     return kept
 
 
+SAYS_SO = 0.8
+"""With so many of the words of a statement, and all its numbers, two sentences side by side say it."""
+_WENT = {"replaced": "changed", "retracted": "withdrew", "struck": "struck", "removed": "removed"}
+
+
+def told_against(rows: Sequence[FoundRow], paths: Paths) -> list[FoundRow]:
+    """What was said in a conversation is history: where the user changed, withdrew or removed the line that says it,
+    the hit tells so, behind those of its group that still hold. What cannot be read `doctor` tells."""
+    removed = Removed()
+    with suppress(OSError):
+        removed = read_removed(paths)
+    statements = [(set(words_of(one.text)) - STOP_WORDS, one) for one in removed.rows if one.how in _WENT]
+
+    def read(row: FoundRow) -> FoundRow:
+        said = [set(words_of(one)) for one in sentences(row.text.replace(" … ", "\n"))] if row.places else []
+        beside = [first | second for first, second in pairwise([*said, set()])]
+        for words, one in reversed(statements):
+            telling = {word for word in words if not word.isalpha()}
+            if words and any(telling <= has and len(words & has) >= SAYS_SO * len(words) for has in beside):
+                return replace(row, against=f"the user {_WENT[one.how]} this on {one.day}: {one.text[:AGAINST]}")
+        return row
+
+    return sorted(map(read, rows) if statements else rows, key=lambda row: (*_group(row), bool(row.against)))
+
+
+_OTHER_SCRIPT = re.compile(r"[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Letters of which a question in Latin ones has none of the words."""
+OTHER_SHARE = 0.1
+"""With so many of its characters in another script a session is in another language, whatever names stand in it."""
+
+
+def in_another_script(question: str, row: FoundRow) -> bool:
+    """Whether a conversation is in letters of which the question has none."""
+    strange = len(_OTHER_SCRIPT.findall(row.text))
+    return bool(row.places) and strange > OTHER_SHARE * len(row.text) and not _OTHER_SCRIPT.search(question)
+
+
+_SAYS_OPEN = """open left remaining remains unfinished pending todo todos outstanding offen offene offenen übrig reste
+pendiente pendientes aperto aperte"""
+_OF_TASKS = """still remain tasks task done do next leave steps work things aufgaben aufgabe noch ist faire qu est ce à
+tâches tareas attività"""
+
+
+def asks_what_is_open(text: str) -> bool:
+    """Whether a question asks what is left to do, and for nothing in particular."""
+    words = set(words_of(text)) - STOP_WORDS - FOREIGN_STOP_WORDS
+    says = set(_SAYS_OPEN.split())
+    return bool(words & says) and words <= says | set(_OF_TASKS.split())
+
+
 _CATEGORY = {
     "facts": "fact",
     "decisions": "decision",
@@ -155,15 +215,16 @@ def short(folder: str) -> str:
 
 
 def as_a_whole(entries: int, spoken: int, waiting: int, where: str, *, shown: bool, firm: bool) -> list[str]:
-    """What is to be said of an answer: that it is weak, that there was nothing to search yet, or that it was never
-    said."""
+    """What is to be said of an answer: that it is weak, that nothing was searched because nothing is indexed yet or
+    there is nothing, or that it was never said."""
     of = f" of {where}" if where else ""
     left = f"{count(waiting, 'conversation')} {'are' if waiting != 1 else 'is'} not indexed yet"
     left += " ('knowledge search --build' reads all)"
     if firm:
         return [left] if waiting else []
     if not (entries or spoken):
-        return [f"not indexed yet: nothing{of} was searched{f', and {left}' if waiting else ''}"]
+        said = f"nothing was said {f'in {where}' if where else 'here'} yet that could be searched"
+        return [f"not indexed yet: nothing{of} was searched, and {left}" if waiting else said]
     were = "was" if spoken == 1 and not entries else "were"
     looked = f"{'what is known and ' if entries else ''}{count(spoken, 'conversation')}{of} {were} searched"
     said = f"weak: {looked}, and nothing says just this" if shown else f"never said: {looked}"
@@ -173,9 +234,12 @@ def as_a_whole(entries: int, spoken: int, waiting: int, where: str, *, shown: bo
 PARTLY = 0.3
 """Where no two sentences side by side have so much of what was asked for, it is told that there is more to read. Of 91
 questions this is so in 16 of 32 answers that leave something out, and in 10 of 59 that are whole."""
+AGAINST = 120
+"""So many characters of a statement that does not hold any more."""
 LEAST_TEXT = 90
 """A hit is shortened to no fewer characters of its text: less says too little for its place."""
 _SENTENCE_END = re.compile(r"[.!?。！？…](?=\s)")
+_TURN = re.compile(r" … (?=\[\d+[^\]]*\] )")
 _FILES = re.compile(r" \((?:`[^`]*`(?:, )?|…)+\)")
 
 
@@ -222,27 +286,51 @@ def _beginning(text: str, room: int) -> str:
 
 
 def _line(row: FoundRow, clean: Callable[[str], str]) -> str:
+    said = clean(f"[{_about(row)}] {row.text}")
+    return one_line(" ".join([said, *_behind(row, clean)]))
+
+
+def _about(row: FoundRow) -> str:
     name = _CATEGORY.get(row.key.partition(".")[0], row.kind) if row.kind == "bullet" else row.kind
-    about = [name, row.day, row.project]
+    weak = f"{row.misled}; " * bool(row.misled) + "weak; " * row.weak
+    return weak + ", ".join(filter(None, (name, row.day, row.project)))
+
+
+def _behind(row: FoundRow, clean: Callable[[str], str]) -> list[str]:
+    """Where it stands, and what is known of it."""
     place = f"{row.called}:{row.turn}" if row.turn else row.called
     arrow = [f"→ {clean(place or row.key)}"] if place or row.kind != "conversation" else []
     more = [f"(session: {short_state(row.state)})"] if row.state else []
     if used := record.in_words(row.served.counts()):
         more.append(f"({used})")
-    weak = f"{row.misled}; " * bool(row.misled) + "weak; " * row.weak
+    more += [f"({row.against})"] if row.against else []
     more += [f"(gone from git since: {', '.join(row.gone)})"] if row.gone else []
-    said = clean(f"[{weak}{', '.join(filter(None, about))}] {row.text}")
-    return one_line(" ".join([said, *arrow, *map(clean, more)]))
-
-
-def find_text(report: FindReport, clean: Callable[[str], str] = str) -> str:
-    """The lines of `knowledge find`, what is told having gone through `clean` part by part."""
-    return "\n".join(find_lines(report, clean=clean) or ["nothing found"]) + "\n"
+    return [*arrow, *map(clean, more)]
 
 
 def piped_text(report: FindReport) -> str:
-    """The same for a pipe, which may end in a prompt. Each part goes through the gate by itself: in a whole line the
-    name of a session behind a sentence on a password was taken for the password."""
+    """A line for each hit, for a pipe, which may end in a prompt. Each part goes through the gate by itself: in a whole
+    line the name of a session behind a sentence on a password was taken for the password."""
     from core.base.marks import for_prompt  # a terminal does without
 
-    return find_text(report, for_prompt)
+    return "\n".join(find_lines(report, clean=for_prompt) or ["nothing found"]) + "\n"
+
+
+FIRST_LINES, OTHER_LINES, WIDEST = 14, 3, 110
+"""A person at a terminal is shown so many lines of the first hit and of each other one, none wider than this."""
+
+
+def terminal_text(report: FindReport) -> str:
+    """The same for a person at a terminal: below each hit's head its passage, a paragraph for each turn."""
+    width = max(40, min(WIDEST, shutil.get_terminal_size().columns)) - 3
+    wrapper = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
+    rows = [f"({one_line(report.lost)})"] if report.lost else []
+    for number, row in enumerate(report.hits, start=1):
+        rows.append(one_line(f"{number}. {' '.join([f'[{_about(row)}]', *_behind(row, str)])}"))
+        said = _TURN.sub("\n", row.text).split("\n")
+        lines = [line for part in said for line in wrapper.wrap(part)]
+        most = FIRST_LINES if number == 1 else OTHER_LINES
+        rows += [f"   {line}" for line in lines[:most]] + ["   …"] * (len(lines) > most)
+    rows += [f"({one_line(report.note)})"] if report.note else []
+    rows += ["sessions here:", *(one_line(f"  {other}") for other in report.others)] if report.others else []
+    return "\n".join(rows or ["nothing found"]) + "\n"

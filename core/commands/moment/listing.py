@@ -1,5 +1,5 @@
-"""`knowledge search`: what `find` tells, with ten hits; as JSON the list of everything that matches, and with `--build`
-after all conversations were read."""
+"""`knowledge find` and `knowledge search` at the command line. The second has ten hits; as JSON it is the list of
+everything that matches, and with `--build` it reads all conversations first."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from core.base.choices import SEARCH_KINDS, SPOKEN_ROLES
 from core.base.marks import for_prompt
 from core.commands.conversations import BuildReport, build_text
 from core.commands.conversations import build as build_index
-from core.commands.moment.find import ARGUMENTS, find
-from core.commands.moment.found import FindReport, find_text
-from core.commands.row import NAMED, flag, single, whole_number
+from core.commands.moment.find import LIMIT as FIND_LIMIT
+from core.commands.moment.find import find
+from core.commands.moment.found import FindReport, piped_text, terminal_text
+from core.commands.row import NAMED, Argument, flag, listed, option, repeated, single, whole_number
 from core.commands.table import SUMMARY
 from core.commands.workspace import Workspace
 
@@ -62,13 +64,36 @@ def search_listed(
     )
 
 
-def listing_text(listing: Listing, clean: Callable[[str], str] = str) -> str:
-    """The lines of `knowledge search`; for a pipe, `clean` is the gate into a prompt."""
+def listing_text(
+    listing: Listing, clean: Callable[[str], str] = str, hits: Callable[[FindReport], str] = terminal_text
+) -> str:
+    """What a build did, and the hits; for a pipe, `clean` is the gate into a prompt."""
     built = clean(f"{build_text(listing.built)}\n") if listing.built is not None else ""
-    return built + (find_text(listing.report, clean) if listing.report is not None else "")
+    return built + (hits(listing.report) if listing.report is not None else "")
 
 
+ARGUMENTS = (
+    Argument(("query",), "any words; in quotation marks: a phrase", {"nargs": "*", "metavar": "QUERY"}),
+    option("--project", "only this one: a folder of any system, a repository, its short name, or 'all'", "PROJECT"),
+    option("--kind", f"only {listed(SEARCH_KINDS)}", "KIND", choices=SEARCH_KINDS),
+    option("--since", "only what is dated from then on: 2026, 2026-05, 2026-05-31, yesterday, monday", "DATE"),
+    option("--before", "only what is dated before then", "DATE"),
+    repeated("--tag", "only what has this tag, such as decisions (repeatable)", "T"),
+    repeated("--source", "only conversations of this source, such as claude_code (repeatable)", "NAME"),
+    option("--role", f"only what was said by {listed(SPOKEN_ROLES)}", "ROLE", choices=SPOKEN_ROLES),
+)
 COMMANDS = (
+    single(
+        "find",
+        SUMMARY["find"],
+        "why do we not use Redis --project shop",
+        find,
+        terminal_text,
+        *ARGUMENTS,
+        whole_number("--limit", f"at most N hits (default: {FIND_LIMIT})", FIND_LIMIT),
+        words=NAMED,
+        piped_text=piped_text,
+    ),
     single(
         "search",
         SUMMARY["search"],
@@ -80,6 +105,6 @@ COMMANDS = (
         flag("--build", "first read every conversation that is not in the index yet"),
         long=True,
         words=NAMED,
-        piped_text=partial(listing_text, clean=for_prompt),
+        piped_text=partial(listing_text, clean=for_prompt, hits=piped_text),
     ),
 )

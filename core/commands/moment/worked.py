@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,20 +14,23 @@ from core.base.result import KnowledgeError, attempt
 from core.base.secrets.redact import redact
 from core.commands.library.documents import with_library
 from core.commands.library.use import inferred_from, library_record, served_by_library
-from core.commands.project import find_project
+from core.commands.project import Scope, find_project
 from core.commands.row import NAMED, listed, needed, option, single
 from core.commands.search import opened_search
-from core.commands.statements import resolve_bullet, text_of
+from core.commands.statements import Found, resolve_bullet, text_of
 from core.commands.table import SUMMARY
 from core.commands.text import one_line
-from core.commands.transcript import locate, with_turn
+from core.commands.transcript import locate, read, with_turn
 from core.commands.workspace import Workspace, utc_now
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call
 from core.experience import record
 from core.experience.record import CHUNK as CHUNK
 from core.experience.record import Use
+from core.knowledge.categories import read_text
 from core.knowledge.check import Finding
+from core.knowledge.entries import noted_file
+from core.search.store import COLUMNS, Row
 
 if TYPE_CHECKING:
     from core.library.database import Library
@@ -63,45 +67,56 @@ def worked(
     task: str = "",
     *,
     by: str = "user",
-    allowed: Callable[[str], bool] | None = None,
+    scope: Scope | None = None,
 ) -> Worked:
     """Write down how one thing served, or without an outcome tell how it has. `what` is as `find` prints it: the key
-    of an entry or a chunk, `session:turn`, or the words of a statement. Raises KnowledgeError for what there is not."""
-    of, place = _named(workspace, what.strip(), allowed)
+    of an entry or a chunk, `session:turn`, or the words of a statement. With a `scope` only what that may be told.
+    Raises KnowledgeError for what there is not."""
+    of, place = _named(workspace, what.strip(), scope)
     of_library = bool(CHUNK.fullmatch(of))
     if outcome and of_library:
-        library_record(workspace, chunk=[of], task=task, outcome=outcome, notes=why)
+        library_record(workspace, chunk=[of], task=task, outcome=outcome, notes=why, scope=scope)
     elif outcome:
         write_down(workspace, [Use(of, outcome, utc_now().isoformat(), task or "other", redact(why).text, by, place)])
-    if of_library and workspace.config.library_url:
-        known = served_by_library(workspace, of)
+    if of_library and (workspace.config.library_url or scope is not None):
+        known = served_by_library(workspace, of, scope)
     else:
         known = record.served(workspace.paths.experience, [of]).get(of, record.Served())
     tally = {name: dict(row) for name, row in known.tally.items()}
     return Worked(of, tally, known.earlier, dict(known.misled), bool(outcome))
 
 
-def _named(workspace: Workspace, what: str, allowed: Callable[[str], bool] | None) -> tuple[str, str]:
+def _named(workspace: Workspace, what: str, scope: Scope | None) -> tuple[str, str]:
     """What a use belongs to, and its place in a conversation ("" for a statement)."""
     if CHUNK.fullmatch(what):
         return what, ""
-    bullet = attempt(resolve_bullet, workspace.paths, "any", what)
+    bullet = attempt(resolve_bullet, workspace.paths, "any", what, lambda row: scope is None or _tells(scope, row))
     if not isinstance(bullet, KnowledgeError):
         return text_of(bullet.value.refs[0]), ""
     kind, _, key = what.rpartition(":")
     index = opened_search(workspace, find_project(workspace))
     try:
-        asked = "SELECT text, kind FROM entries WHERE key = ?1 OR (key = ?2 AND kind = ?3) LIMIT 1"
-        row = index.database.execute(asked, (what, key, kind)).fetchone()
+        asked = f"SELECT {COLUMNS} FROM entries WHERE key = ?1 OR (key = ?2 AND kind = ?3)"
+        rows = [Row(*row) for row in index.database.execute(asked, (what, key, kind))]
     finally:
         index.close()
-    if row is not None:
-        return str(row[0]).partition("\n")[0] if row[1] in ("bullet", "note") else str(row[0]), ""
-    if not re.fullmatch(r".+:\d+", what):
+    for row in rows:
+        if scope is None or scope.tells_entry(row.entry()):
+            return row.text.partition("\n")[0] if row.kind in ("bullet", "note") else row.text, ""
+    if not re.fullmatch(r".+:\d+", what) or not (scope is None or workspace.config.search_conversations):
         raise bullet
     called, turn = with_turn(what)
-    place = f"{locate(workspace, called, allowed).name}:{turn}"
+    if scope is None:
+        place = f"{locate(workspace, called).name}:{turn}"
+    else:  # what the index does not hold yet says only when it is read where it was held
+        place = f"{read(workspace, called, number=1, allowed=scope.tells_conversation).name}:{turn}"
     return place, place
+
+
+def _tells(scope: Scope, row: Found) -> bool:
+    """Whether a line may be told: a note belongs to the file that it is about."""
+    source = noted_file(read_text(scope.workspace.paths.knowledge / row.file)) if row.category == "files" else ""
+    return scope.tells_file(source) if os.path.isabs(source) else scope.tells(row.bullet)
 
 
 class UsageReader:

@@ -20,6 +20,7 @@ from core.commands.panel.titles import PLAIN_NAME, UNCALLED, Called, called
 from core.commands.workspace import Workspace
 from core.knowledge.ledger import FORGOTTEN, UNDONE, Entry, LargeLedger, read_entry, seen_ledger
 from core.knowledge.projects import own_name as own_name
+from core.sources.archive import KEY
 
 REMEMBERED = 4000
 """So many conversations that were asked for by name are remembered."""
@@ -143,10 +144,11 @@ def counts_at_once(workspace: Workspace) -> dict[str, int] | None:
 
 
 def ledger_rows(workspace: Workspace) -> LedgerRows:
-    """The ledger as it is now. Raises KnowledgeError where it cannot be read."""
+    """The ledger as it is now, without what it says of copies in the archive: each is of a conversation that has an
+    entry of its own. Raises KnowledgeError where it cannot be read."""
     path, entries = workspace.paths.ledger, seen_ledger(workspace.paths)
     if not isinstance(entries, LargeLedger):
-        return rows_of(ledger(workspace))
+        return rows_of([row for row in ledger(workspace) if not row.key.startswith(KEY)])
     try:
         state = state_of(path.stat())
     except OSError as error:
@@ -158,7 +160,10 @@ def ledger_rows(workspace: Workspace) -> LedgerRows:
         except (OSError, ValueError, RecursionError):
             return UNREAD
 
-    return LedgerRows(entries.walk, at, in_order=False)
+    def walk() -> Iterable[tuple[int, str, Entry]]:
+        return (row for row in entries.walk() if not row[1].startswith(KEY))
+
+    return LedgerRows(walk, at, in_order=False)
 
 
 def written_of(entry: Entry) -> int:

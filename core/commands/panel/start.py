@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from core.base.markdown import split_provenance, without_emphasis
 from core.base.result import KnowledgeError, attempt
-from core.commands.context import PROJECT, ContextFile, context, digest_show
+from core.commands.context import PROJECT, ContextFile, context, digest_state
 from core.commands.workspace import Workspace
 from core.knowledge.categories import CATEGORY
 from core.knowledge.digest import section_sizes
@@ -39,10 +40,8 @@ def start_of(workspace: Workspace, project: str) -> Start:
     found = attempt(context, workspace, project)
     if isinstance(found, KnowledgeError):
         return Start(project, problem=str(found.error))
-    asked = attempt(digest_show, workspace, project or found.value.project)
-    if isinstance(asked, KnowledgeError):
-        return Start(project, problem=str(asked.error))
-    digest = asked.value
+    here = Path(found.value.project) if found.value.project else None
+    digest = digest_state(workspace, here, scoped=True)
     files = found.value.prefix.context.files
     words, file = words_of(files)
     own = sum(one.bytes for one in files if one.exists)

@@ -342,7 +342,7 @@ def decided_text(value: Decided) -> str:
 
 
 _KIND = option("--kind", listed(KINDS), "KIND", choices=KINDS)
-_PROJECT = option("--project", "only what is of the project of this folder, or the user's in any; or 'all'", "DIR")
+_PROJECT = option("--project", "only what is of this project, or the user's in any; or 'all'", "PROJECT")
 _IDS = Argument(("ids",), "the ids that 'knowledge review' shows", {"nargs": "+", "metavar": "ID"})
 
 

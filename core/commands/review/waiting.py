@@ -386,9 +386,11 @@ def _overtaken(look: Look) -> Iterator[Waiting]:
 
 
 def _alike(look: Look) -> Iterator[Waiting]:
-    """Bullets that nearly say the same. What is or was asked as a contradiction is not asked once more."""
+    """Bullets that nearly say the same, each older one once. What is or was asked as a contradiction is not asked once
+    more."""
     paths = look.workspace.paths
     silent = silenced(paths, look.today)
+    older = set[str]()
     asked = {_two(pair.old, pair.new) for pair in look.proposed}
     for pair in similar(paths):
         old, new = sorted((pair.first, pair.second), key=_age)
@@ -396,8 +398,9 @@ def _alike(look: Look) -> Iterator[Waiting]:
         if two in asked:
             continue
         asked.add(two)
-        if Superseding(old, new, "").key in silent:
+        if Superseding(old, new, "").key in silent or old.bullet.raw in older:
             continue
+        older.add(old.bullet.raw)
         yes, why = "strike the older one through", f"{pair.score:.0f} % alike"
         key, of = _key("alike", *sorted(two)), (old, new)
         text, other = old.bullet.text, new.bullet.text

@@ -36,7 +36,7 @@ def prepare(folder: Path) -> None:
         place.mkdir(parents=True)
         for session in sessions():
             if repository_of(session) == repository_of(question.about):
-                (place / session.replace("/", "__")).symlink_to(CONVERSATIONS / session)
+                (place / session.replace("/", "__")[-60:]).symlink_to(CONVERSATIONS / session)
 
 
 def noted(folder: Path, question: str, what: str, given: str, text: str) -> None:
