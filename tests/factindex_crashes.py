@@ -13,8 +13,7 @@ from pathlib import Path
 
 from core.base import files
 from core.factindex.facts import FOLDERS
-from core.factindex.record import read_history
-from core.factindex.sync import record_path
+from core.factindex.record import read_history, record_path
 from core.knowledge.swap import clear_leftovers
 from tests.factindex_world import Shelf, lesson
 from tests.faults.fault import Counter, Fault, error_points, kill_points

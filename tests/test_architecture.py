@@ -45,7 +45,8 @@ MAY_IMPORT = {
         "core.sources": "core.base core.conversations core.sources",
         "core.rules": "core.base core.conversations core.rules",
         "core.harvest": "core.base core.conversations core.knowledge core.sources core.rules core.harvest",
-        "core.conversation_index": "core.base core.conversations core.sources core.search",
+        "core.conversation_index": "core.base core.conversations core.sources core.search core.conversation_reading",
+        "core.conversation_reading": "core.base core.conversations core.sources core.search",
         "core.injection": "core.base core.knowledge core.context_files core.factindex",
         # One program for the hooks of other tools: it loads little, and may never wait for a database layer.
         "core.give": "core.base core.knowledge core.search core.experience core.give",

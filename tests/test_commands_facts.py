@@ -163,7 +163,7 @@ def test_an_accepted_item_whose_feed_was_cut_off_is_a_fact_after_the_next_harves
 ) -> None:
     learn(world, facts=[{"statement": "Invented", "quote": "nobody said that at all"}])
     with monkeypatch.context() as patch:
-        patch.setattr("core.commands.quarantine.after_accept", lambda *_: "")
+        patch.setattr("core.commands.fact_feed.after_accept", lambda *_: "")
         quarantine_accept(workspace_of(world), held_line(world.paths, "Invented"), now=lambda: world.clock)
     assert not facts_of(world)
     assert learn(world, "User: b\n", facts=["Other"]).facts == {"new": 2, "confirmed": 0, "total": 2, "too_long": 0}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from core import conversation_index
+from core import conversation_index, conversation_reading
 from core.commands.conversations import index_folder
 from core.search.conversations import open_sealed
 from tests.corpus import need_corpus, sample
@@ -170,7 +170,7 @@ def refuse_wholes(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("the whole file was read again")
 
-    monkeypatch.setattr(conversation_index, "_read_whole", refuse)
+    monkeypatch.setattr(conversation_reading, "read_whole", refuse)
 
 
 def test_search_and_find_tell_how_a_grown_session_stands(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,13 +242,13 @@ def test_a_call_that_is_never_answered_does_not_hold_the_cut(disk: Disk, monkeyp
         with path.open("ab") as file:
             file.write(b"".join(claude_row(role, content, TIME, session="flaky-id") for role, content in rows))
         assert disk.find("make").hits
-    read = conversation_index._bytes_from
+    read = conversation_reading._bytes_from
     sizes = []
-    monkeypatch.setattr(conversation_index, "_bytes_from", lambda *at: sizes.append(at[1]) or read(*at))
+    monkeypatch.setattr(conversation_reading, "_bytes_from", lambda *at: sizes.append(at[1]) or read(*at))
     with path.open("ab") as file:
         file.write(claude_row("assistant", [{"type": "text", "text": "All is built."}], TIME, session="flaky-id"))
     assert disk.find("built").hits
-    assert sizes and path.stat().st_size - sizes[0] < conversation_index.EDGE_BYTES + 2000
+    assert sizes and path.stat().st_size - sizes[0] < conversation_reading.EDGE_BYTES + 2000
 
 
 def test_a_conversation_that_is_no_list_of_records_is_read_anew_when_it_grows(disk: Disk) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from core import conversation_index
+from core import conversation_index, conversation_reading
 from core.base.entry import Embed, Entry
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.conversations import ConversationFilters, find, index_folder
@@ -374,8 +374,8 @@ def test_a_look_costs_the_names_of_files_and_no_more(disk: Disk, monkeypatch: py
     disk.build()
     where, _ = where_of(disk.workspace)
     opened: list[object] = []
-    monkeypatch.setattr(conversation_index, "_read_whole", lambda *given: opened.append(given))
-    monkeypatch.setattr(conversation_index, "_read_on", lambda *given: opened.append(given))
+    monkeypatch.setattr(conversation_reading, "read_whole", lambda *given: opened.append(given))
+    monkeypatch.setattr(conversation_reading, "read_on", lambda *given: opened.append(given))
     database, brought = look(where, 5.0)
     assert database is not None and (brought.read, brought.waiting, opened) == (0, 0, [])
     database.close()

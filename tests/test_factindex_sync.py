@@ -14,8 +14,7 @@ from core.base import files
 from core.commands.doctor import doctor
 from core.commands.fact_feed import sync_facts
 from core.factindex.held import MIN_SUDDEN_REMOVALS
-from core.factindex.record import read_history
-from core.factindex.sync import record_path
+from core.factindex.record import read_history, record_path
 from tests.factindex_crashes import campaign
 from tests.factindex_world import Shelf, lesson
 from tests.facts_home import cli, facts_of, harvested, workspace_of

@@ -14,10 +14,13 @@ from tests.waiting import PATIENCE_SECONDS
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = {
     "requests", "detect_secrets", "numpy", "mcp", "pydantic", "dearpygui", "markdown_it", "hypothesis", "watchfiles",
-    "tokenizers", "onnxruntime", "sqlalchemy", "psycopg", "dask", "distributed",
+    "tokenizers", "onnxruntime", "sqlalchemy", "psycopg", "dask", "distributed", "rapidfuzz",
 }  # fmt: skip
-READS = {"core.harvest.distil", "core.rules.words", "core.rules.worth", "core.base.spoken"}
-"""What reads conversations by rules: half a second of what `status` and a dry run took."""
+READS = {
+    "core.harvest.distil", "core.rules.words", "core.rules.worth", "core.base.spoken", "core.conversations.events",
+    "core.conversation_reading",
+}  # fmt: skip
+"""What reads conversations, by rules or for the index: half a second of what `status` and a dry run took."""
 SCRIPT = """
 import io, json, sys
 from core.cli.main import main
@@ -29,7 +32,7 @@ for command in json.loads(sys.argv[1]):
 """
 COMMANDS = [
     "context", "context --hook claude_code", "status", "list", "notes src/app.py", "search port", "recall port",
-    "save tabs", "add facts x", "facts list", "ledger", "harvest",
+    "save tabs", "add facts x", "facts list", "ledger", "harvest", "trash list", "archive list",
 ]  # fmt: skip
 
 

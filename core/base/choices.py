@@ -1,4 +1,5 @@
-"""The words that a user may choose from, one tuple each, for the table of commands, the settings and the rooms.
+"""The words that a user may choose from, one tuple each, for the table of commands, the settings and the rooms, and the
+names of tools.
 
 Plain tuples in a module that imports nothing: `knowledge --help` shows them, and may not load a room for it.
 """
@@ -39,3 +40,14 @@ RELATIONS = (
     "related_to", "supports", "contradicts", "supersedes", "elaborates", "applies", "derived_from", "same_as",
     "complements", "better_for",
 )  # fmt: skip
+TOOLS = {
+    "claude_code": "Claude Code", "codex": "Codex", "aider": "aider", "specstory": "SpecStory",
+    "gemini_cli": "Gemini CLI", "opencode": "OpenCode", "cursor": "Cursor", "chatgpt": "ChatGPT",
+    "claude_ai": "Claude.ai", "cline": "Cline", "cline_tasks": "Cline", "copilot_cli": "Copilot CLI",
+    "goose": "Goose", "llm": "llm", "swe_agent": "SWE-agent", "manual_slop": "Manual Slop", "home": "Manual Slop",
+    "droid": "Droid", "grok": "Grok Build", "kimi": "Kimi", "hermes": "Hermes", "pi": "Pi or OpenClaw",
+    "antigravity": "Antigravity", "qwen": "Qwen Code", "amp": "Amp", "crush": "Crush", "kiro": "Kiro",
+    "continue_dev": "Continue", "vscode": "VS Code", "deepseek": "DeepSeek Harness", "zed": "Zed",
+    "devin": "Devin",
+}  # fmt: skip
+"""What people call the tool that a format belongs to."""

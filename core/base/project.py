@@ -121,6 +121,11 @@ def project_root(folder: str) -> str:
     return above if above == root else repository_root(above) or above
 
 
+def place_of(folder: str) -> str:
+    """The top folder of the project that a session worked in; else its own folder."""
+    return project_root(folder) or folder
+
+
 def outside_work_trees(path: str) -> str:
     """The same place in the repository itself where a path (normal, absolute) lies in one of its work trees, judged by
     the names alone: `cli/.worktrees/1` and `cli-worktrees/1` are `cli`; any other path as it is."""

@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import TypeAlias
 
@@ -210,6 +209,7 @@ def find_setting(name: str) -> Setting | None:
 
 def nearest_key(name: str) -> str:
     """The known key that looks most like `name`, or ""."""
+    from difflib import get_close_matches  # for a mistake alone
 
     known = [setting.key for setting in SETTINGS]
     return next(iter(get_close_matches(name.rpartition(".")[2], known, n=1, cutoff=0.5)), "")

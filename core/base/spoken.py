@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from core.base import late
+
 Table = Mapping[str, Iterable[str]]
 """Language -> fragments; the key `any` holds fragments that are taken as they stand."""
 
@@ -26,7 +28,7 @@ def one_of(*tables: Table, begins: bool = False) -> re.Pattern[str]:
         found = "|".join(rows)
         parts.append(f"(?:{found})" if language in UNBROKEN else rf"\b(?:{found})(?!\w)")
     start = r"^[\s*_>\"“-]*" if begins else ""
-    return re.compile(f"{start}(?:{'|'.join(parts)})", re.IGNORECASE)
+    return late(f"{start}(?:{'|'.join(parts)})", re.IGNORECASE)
 
 
 _ENDS = r"(?=\s*(?:[.,!;:)]|\Z))"

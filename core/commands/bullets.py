@@ -20,7 +20,6 @@ from core.base.choices import ANY_CATEGORY
 from core.base.figures import count
 from core.base.markdown import Bullet, parse_bullets, sanitise_line
 from core.base.result import KnowledgeError, attempt, disk_errors
-from core.commands.daily.connect import Ask, nobody
 from core.commands.project import EVERY, find_project, projects_named
 from core.commands.row import (
     CATEGORY_WORD,
@@ -28,8 +27,10 @@ from core.commands.row import (
     OF_BULLET,
     SECRETS,
     Argument,
+    Ask,
     flag,
     needed,
+    nobody,
     option,
     optional,
     top,
@@ -172,7 +173,7 @@ def _facts_follow(workspace: Workspace, texts: Iterable[str], now: Clock) -> str
     """Bring the fact index together with bullets of these texts, where it knows any of them; a sentence about what went
     wrong, or ""."""
     from core.factindex.facts import as_fact, marks_of
-    from core.factindex.sync import record_path
+    from core.factindex.record import record_path
 
     try:
         record = files.read_or_empty(record_path(workspace.paths.state))

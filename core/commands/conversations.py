@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from core import conversation_index as conversation_index
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
 from core.base.figures import count, size
+from core.base.project import place_of
 from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.project import Scope, find_project, scope_of
 from core.commands.search import meant
@@ -30,7 +31,7 @@ from core.commands.transcript import (
 )
 from core.commands.transcript import read as read
 from core.commands.workspace import Workspace, embedder_name
-from core.conversation_index import RATE, SHARE, Brought, look, place_of
+from core.conversation_index import RATE, SHARE, Brought, look
 from core.knowledge.projects import Here, here_in, known_projects
 from core.search import conversations as stored
 from core.search import kept_vectors
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from core.base.entry import Embed
     from core.search.conversations import Database
     from core.search.query import Near
+    from core.search.words import Stems
 
 BUILD_SECONDS = 10.0
 """A build goes in steps of this; between them another program may have its turn."""
@@ -292,6 +294,7 @@ def find_in(
     limit: int,
     today: date | None = None,
     allowed: Callable[[str], bool] | None = None,
+    stems: Stems | None = None,
 ) -> ConversationHits:
     """The same in an index that is open, `brought` up to date before."""
     day = today or date.today()
@@ -314,12 +317,12 @@ def find_in(
         )  # fmt: skip
         near, warning = _meant(workspace, database, text)
         warnings += [warning] if warning else []
-        hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed, near)]
+        hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed, near, stems)]
         if not hits and asked.said and (asked.words or (text and not asked.open)):
             folder, *also = project
             wanted = Filters(project=folder, sources=filters.sources, roles=wanted.roles, also=tuple(also))
             near, _ = _meant(workspace, database, words)
-            hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed, near)], ""
+            hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed, near, stems)], ""
         nothing = "" if hits else _why_nothing(database, within(database, wanted, allowed), brought, text)
         number, turns = stored.totals(database)
     except stored.Trouble as error:

@@ -7,8 +7,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from rapidfuzz import process
-
 from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.fact_feed import sync_facts
 from core.commands.fact_follow import LINE_STAYS
@@ -44,6 +42,8 @@ def _placed(workspace: Workspace, fact_id: str) -> Placed:
         return placed
     if fact_id in found.taken:
         raise KnowledgeError("not-valid", f"{fact_id} is not valid", hint="'knowledge facts validate' tells why")
+    from rapidfuzz import process  # for this mistake alone
+
     near = process.extractOne(fact_id, list(found.placed), score_cutoff=60)
     hint = f"the nearest id is {near[0]}" if near is not None else "'knowledge facts list' shows their ids"
     raise KnowledgeError("no-match", f"there is no fact {fact_id!r}", hint=hint)

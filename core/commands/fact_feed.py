@@ -48,8 +48,8 @@ from core.factindex.facts import (
     sort_key,
 )
 from core.factindex.feed import OF_CATEGORY, Lesson, Taught, kind_of
-from core.factindex.record import History, Key, append_records, read_history
-from core.factindex.sync import Harvests, SyncReport, cut_off, project, record_path, sync
+from core.factindex.record import History, Key, append_records, read_history, record_path
+from core.factindex.sync import Harvests, SyncReport, cut_off, project, sync
 from core.harvest.freeze import QUOTED, UNQUOTED, mark_of_text
 from core.knowledge import projects
 from core.knowledge.bullet_text import held_item

@@ -19,9 +19,8 @@ from core.base.markdown import Bullet, parse_bullets, sanitise_name
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt, disk_errors
 from core.commands.bullets import change_all
-from core.commands.daily.connect import Ask, nobody
 from core.commands.purge import CANNOT, Purged, complete
-from core.commands.row import flag, needed, top
+from core.commands.row import Ask, flag, needed, nobody, top
 from core.commands.statements import Found, all_lines
 from core.commands.text import count
 from core.commands.transcript import index_folder, opened_index

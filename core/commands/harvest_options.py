@@ -20,12 +20,12 @@ from core.harvest.steps import QUIET_SECONDS, Archiving, DistilSettings, Harvest
 from core.knowledge.spending import Caps
 from core.knowledge.swap import EditorWait
 from core.llm.credentials import KeyFinder, keys_from
-from core.llm.wire import ModelSettings
 from core.sources.artifact import HOME
 from core.sources.tools import ALL, NAMES, known_name, places
 
 if TYPE_CHECKING:
     from core.base.config import Config
+    from core.llm.wire import ModelSettings
 
 
 HARVEST_PROMPT = "harvest-conversation.md"
@@ -210,6 +210,8 @@ def keys_of(workspace: Workspace) -> KeyFinder:
 
 
 def _settings(workspace: Workspace, provider: str, model: str) -> ModelSettings:
+    from core.llm.wire import ModelSettings  # what the rules read needs no wire
+
     config = workspace.config
     return ModelSettings(
         provider=provider,

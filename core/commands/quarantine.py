@@ -15,7 +15,6 @@ from core.base import files
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, disk_errors
-from core.commands.fact_feed import after_accept
 from core.commands.statements import refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.named_paths import source_file
@@ -129,6 +128,8 @@ def accept_all(workspace: Workspace, items: Sequence[HeldItem], *, run: str = ""
         message = f"the item is in {where}, but it is still in the quarantine too: {failed.error.message}"
         hint = "accept it again, then it only leaves the quarantine"
         raise KnowledgeError(failed.error.code, message, paths.quarantine, hint) from failed
+    from core.commands.fact_feed import after_accept  # whoever counts what waits feeds no facts
+
     warnings += [after_accept(workspace, now)]
     return _released(workspace, gone, [(file, line) for _, file, line in let_in], warnings, errors)
 

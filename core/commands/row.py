@@ -7,10 +7,10 @@ The command line, the palette of the panel and the documentation are made from i
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import IO, Any, NamedTuple
 
 from core.base.choices import ANY_CATEGORY, BULLET_CATEGORIES
+from core.base.result import KnowledgeError
 
 
 class Argument(NamedTuple):
@@ -144,6 +144,8 @@ def listed(words: Sequence[str]) -> str:
 
 def nearest(typed: str, known: Collection[str]) -> str:
     """The known word that is most like what was typed, as the end of a sentence; "" when none is like it."""
+    from difflib import get_close_matches  # for a mistake alone, and every command loads this file
+
     near = get_close_matches(typed, known, n=1, cutoff=0.6)
     return f"; the nearest is {near[0]}" if near else ""
 
@@ -165,6 +167,27 @@ MATCH = needed(
 )
 SECRETS = flag("--keep-secrets", "write passwords and keys in the text as they are, instead of placeholders")
 PROJECT_OPTION = option("--project", "a project: its folder or name (default: the one around this folder)", "PROJECT")
+
+# --- asking ----------------------------------------------------------------------------------------------------------
+
+Ask = Callable[[str, str, Sequence[str], int], int | None]
+"""Shows a text and asks a question: the choices, which of them Enter means; the one that was chosen, or None where
+nobody is there to be asked."""
+NO_OR_YES = ("no", "yes")
+
+
+def nobody(_shown: str, _question: str, _choices: Sequence[str], _default: int) -> int | None:
+    """Where nobody can be asked."""
+    return None
+
+
+def agreed(ask: Ask, shown: str, question: str) -> bool:
+    """Whether the user says yes. Raises KnowledgeError where nobody can be asked."""
+    answer = ask(shown, question, NO_OR_YES, 0)
+    if answer is None:
+        raise KnowledgeError("needs-yes", "nobody can be asked here, so nothing was changed", hint="say --yes")
+    return answer == 1
+
 
 DRY_RUN = flag("--dry-run", "show the changes and make none")
 YES = flag("--yes", "do not ask")

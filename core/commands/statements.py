@@ -15,8 +15,6 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from rapidfuzz import fuzz, process, utils
-
 from core.base import files
 from core.base.choices import ANY_CATEGORY
 from core.base.entry import statement_key
@@ -192,6 +190,8 @@ def resolve_bullet(
     if is_short_id(wanted):
         message = f"no {where} has the id or the words {wanted!r}; an id changes with the words of its bullet"
         raise KnowledgeError("no-match", message, hint="'knowledge list' shows the ids as they are now")
+    from rapidfuzz import fuzz, process, utils  # for this mistake alone
+
     texts = [row.bullet.text for row in rows]
     near = process.extractOne(wanted, texts, scorer=fuzz.WRatio, processor=utils.default_process, score_cutoff=50)
     hint = f"the nearest is {_shown(rows[near[2]])}" if near else "'knowledge status' tells where the files are"

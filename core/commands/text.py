@@ -24,6 +24,8 @@ KEY_CHARACTERS = 12
 
 def visible(text: str) -> str:
     """Text without characters that would command the terminal: names and words in it come from anywhere."""
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        return text  # nearly always, and a long report is not looked at letter by letter
     return "".join(char if char in "\n\t" or char.isprintable() else "\ufffd" for char in text)
 
 

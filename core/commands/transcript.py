@@ -11,17 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files, locks
-from core.base.choices import SPOKEN_ROLES
+from core.base.choices import SPOKEN_ROLES, TOOLS
 from core.base.figures import iso_of
 from core.base.project import project_root
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.row import SPOKEN, flag, listed, needed, option, top, whole_number
 from core.commands.text import count
-from core.commands.transcript_text import NO_LONGER, markdown, readable
 from core.commands.workspace import Workspace
 from core.conversation_index import Brought, Where, look
-from core.conversations.render import TOOLS
-from core.conversations.turns import cut as cut
 from core.knowledge.digest import is_short_for
 from core.knowledge.journal import read_plans
 from core.knowledge.ledger import FORGOTTEN, Entry, known_entries
@@ -51,6 +48,7 @@ if TYPE_CHECKING:
     from core.conversations.readable import Cleared, HarvestedItem, ReadableConversation
     from core.search.conversations import Database
 
+NO_LONGER = "its tool no longer has it, the archive does"
 MOST_ALIKE = 50
 LOOK_SECONDS = 0.4
 """So long a search reads what is new, at most; then it answers, and tells what is left."""
@@ -498,6 +496,8 @@ def show_text(shown: Shown) -> str:
         return shown.handoff
     if shown.style == "resume":
         return f"{conversation.resume}\n"
+    from core.commands.transcript_text import markdown, readable  # a search shows no conversation
+
     return "\n".join(markdown(conversation) if shown.style == "markdown" else readable(conversation)) + "\n"
 
 

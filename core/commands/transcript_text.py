@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.base.markdown import split_lines
 from core.commands.text import count, one_line
-from core.conversations.readable import ReadableConversation
+from core.conversations.turns import cut as cut
 
-NO_LONGER = "its tool no longer has it, the archive does"
+if TYPE_CHECKING:
+    from core.conversations.readable import ReadableConversation
+
 LINES = 6
 """This many lines of one hit are shown."""
 WIDE = 320

@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from core.base.choices import TOOLS
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import (
     Call,
@@ -30,18 +31,6 @@ from core.conversations.events import (
     Todos,
 )
 from core.conversations.shorten import LEFT_OUT, Once, outlined, plain, short_commands, short_fences, without_addresses
-
-TOOLS = {
-    "claude_code": "Claude Code", "codex": "Codex", "aider": "aider", "specstory": "SpecStory",
-    "gemini_cli": "Gemini CLI", "opencode": "OpenCode", "cursor": "Cursor", "chatgpt": "ChatGPT",
-    "claude_ai": "Claude.ai", "cline": "Cline", "cline_tasks": "Cline", "copilot_cli": "Copilot CLI",
-    "goose": "Goose", "llm": "llm", "swe_agent": "SWE-agent", "manual_slop": "Manual Slop", "home": "Manual Slop",
-    "droid": "Droid", "grok": "Grok Build", "kimi": "Kimi", "hermes": "Hermes", "pi": "Pi or OpenClaw",
-    "antigravity": "Antigravity", "qwen": "Qwen Code", "amp": "Amp", "crush": "Crush", "kiro": "Kiro",
-    "continue_dev": "Continue", "vscode": "VS Code", "deepseek": "DeepSeek Harness", "zed": "Zed",
-    "devin": "Devin",
-}  # fmt: skip
-"""What people call the tool that a format belongs to."""
 
 SHOWN: dict[type[Event], tuple[int, int]] = {
     Command: (200, 350),

@@ -17,8 +17,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import yaml
-
 from core.factindex.facts import KEYS
 
 BOM = "\ufeff"
@@ -261,6 +259,7 @@ class Read:
 
 def read_block(block: Block) -> Read:
     """The values of one item. What the library cannot read is named in `problem`."""
+    import yaml  # slow to load, and most commands read the index instead
 
     written = block.as_yaml()
     try:

@@ -42,6 +42,11 @@ Key = tuple[str, str]
 """sha256 and run of one harvest."""
 
 
+def record_path(state: Path) -> Path:
+    """Where the record lies, in the store's folder of states."""
+    return state / NAME
+
+
 @dataclass(frozen=True)
 class Fed:
     """One conversation whose items have become facts. `position` counts conversations: how many there were by then."""

@@ -29,8 +29,7 @@ from core.factindex.feed import Plan, plan_feed
 from core.factindex.follow import Bullets, follow
 from core.factindex.held import Known, hold, read_known, write_known
 from core.factindex.places import FILE_BYTES, FactFiles, read_all, read_at, read_one, together, why_broken
-from core.factindex.record import NAME as RECORD
-from core.factindex.record import History, aged, append_records, history_of, read_history
+from core.factindex.record import History, aged, append_records, history_of, read_history, record_path
 from core.factindex.reunite import changed_text, plan_renumbering
 
 ATTEMPTS = 10
@@ -78,11 +77,6 @@ class SyncReport:
         """The document of `knowledge facts sync --json`."""
         row = {key: value for key, value in vars(self).items() if key not in ("dropped", "reworded")}
         return {**row, "problems": [problem.to_json() for problem in self.problems]}
-
-
-def record_path(state: Path) -> Path:
-    """Where the record lies, in the store's folder of states."""
-    return state / RECORD
 
 
 def sync(

@@ -8,7 +8,6 @@ import re
 import time
 from collections.abc import Callable
 
-from core.base.command_line import command_key
 from core.base.paths import Paths
 
 TYPE_CHECKING = False
@@ -62,6 +61,8 @@ def _is_part(one: str, other: str) -> bool:
 def lesson_taken_back(paths: Paths, line: str, instead: str) -> bool:
     """Whether the commands of a hint, the first that it names and what it recommends, stand together in such a line:
     it tells the same in other words. Raises OSError where nobody can know."""
+    from core.base.command_line import command_key  # most lines and hints are about no lesson
+
     named = {key for one in (*line.split("`")[1:2], instead) if (key := command_key(one))}
     return bool(named) and any(named <= {command_key(one) for one in text.split("`")} for text in _away(paths)[1])
 

@@ -17,8 +17,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from rapidfuzz import fuzz
-
 from core.base import files
 from core.base.entry import statement_key
 from core.base.markdown import Bullet, Provenance, bullet_line, parse_bullets, sanitise_line, split_provenance
@@ -178,6 +176,8 @@ def _moved(text: str, words: str, line: str, moved: dict[str, str]) -> str:
 
 
 def _alike(one: str, other: str) -> bool:
+    from rapidfuzz import fuzz  # much that commits a harvest compares nothing
+
     first, second = flat(statement_key(one)), flat(statement_key(other))
     return not differs_in_value(first, second) and fuzz.token_sort_ratio(first, second) >= ALIKE
 

@@ -14,8 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rapidfuzz import fuzz, process
-
 from core.base.markdown import BY_HAND, Bullet
 from core.base.project import is_below, same_key
 from core.knowledge.bullet_text import BulletRef
@@ -128,6 +126,8 @@ def alike(rows: Sequence[Placed], least: float = LEAST_ALIKE) -> list[Alike]:
 def near_pairs(texts: Sequence[str], groups: Sequence[str], least: float) -> Iterator[tuple[int, int, float]]:
     """The places of two `texts` of one group, and how alike they are, 0 to 100, in whatever order their words stand,
     but for steps: from `least` on. The texts are keys."""
+    from rapidfuzz import fuzz, process  # a glance at what waits compares no letters
+
     # As fuzz.token_sort_ratio compares them, but each is sorted once and not with every other.
     in_order = [text if _STEPS.search(text) else " ".join(sorted(text.split())) for text in texts]
     for at, near in _candidates(groups, [_words(text) for text in texts]):
@@ -143,10 +143,13 @@ def superseding(rows: Sequence[Placed]) -> list[Superseding]:
     """Pairs of one category in which the newer statement, from another conversation or written by hand, has another
     value, the opposite word or a negation where the older one has not, and else speaks of the same. Oldest first."""
     words = [_words(flat(row.bullet.key)) for row in rows]
+    sets = [set(some) for some in words]
     found: list[Superseding] = []
     groups = [row.category for row in rows]
     pairs = ((one, other) for other, near in _candidates(groups, words) for one in near)
     for one, other in pairs:
+        if not _of_one_subject(sets[one], sets[other]):
+            continue
         first, second = rows[one], rows[other]
         old, new = (first, second) if _age(first) <= _age(second) else (second, first)
         if old.bullet.provenance is None or new.bullet.provenance is None:
@@ -279,13 +282,17 @@ def _candidates(groups: Sequence[str], words: Sequence[Sequence[str]]) -> Iterat
             earlier.setdefault(word, []).append(at)
 
 
+def _of_one_subject(one: set[str], other: set[str]) -> bool:
+    """Whether two statements have so many words in common, and so few that are not, that they may speak of the same."""
+    shared, longer = len(one & other), max(len(one), len(other))
+    return SHARED_WORDS <= shared >= SHARED_PART * longer and longer - shared <= VALUE_WORDS
+
+
 def _contradiction(old: Sequence[str], new: Sequence[str], before: frozenset[str]) -> str:
-    """What differs, in a few words; "" when they do not speak of the same, or do not differ in a value. A value that is
-    no number is one after a word of `before`."""
+    """What differs between two statements about the same, in a few words; "" when they do not differ in a value. A
+    value that is no number is one after a word of `before`."""
     shared = set(old) & set(new)
     gone, came = [word for word in old if word not in shared], [word for word in new if word not in shared]
-    if len(shared) < SHARED_WORDS or len(shared) < SHARED_PART * max(len(set(old)), len(set(new))):
-        return ""
     if len(gone) > VALUE_WORDS or len(came) > VALUE_WORDS:
         return ""
     negated = bool(_NEGATIONS & set(gone)) != bool(_NEGATIONS & set(came))

@@ -14,7 +14,6 @@ import gzip
 import hashlib
 import io
 import stat
-import tarfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -82,6 +81,8 @@ def remember_removed(paths: Paths) -> None:
 
 def _archive(knowledge: Path) -> bytes:
     """All that the program may change below the folder, b"" where there is no knowledge yet."""
+    import tarfile  # once in the life of a store
+
     held, found = io.BytesIO(), False
     with (
         gzip.GzipFile(fileobj=held, mode="wb", mtime=0) as packed,

@@ -10,7 +10,6 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from typing import Any
 
 from core.base.conflict import may_conflict, roles_of
@@ -137,9 +136,10 @@ def apply_hunks(data: bytes, hunks: Sequence[Hunk]) -> bytes:
 
 def becoming(text: str, lines: list[str]) -> list[Hunk]:
     """The hunks that make a file's lines those of `text`, the last of the file first."""
+    from difflib import SequenceMatcher  # few commands change a file by its whole text
+
     wanted = split(text.encode("utf-8"))[1]
     hunks: list[Hunk] = []
-
     for tag, start, stop, first, last in reversed(SequenceMatcher(None, lines, wanted, False).get_opcodes()):
         if tag != "equal":
             lines, hunk = made(lines, start, stop - start, wanted[first:last])

@@ -21,7 +21,8 @@ from core.commands.moment.worked import CHUNK, worked_text
 from core.commands.moment.worked import worked as used
 from core.commands.project import EVERY, Scope
 from core.commands.text import count
-from core.commands.transcript import cut, part, with_turn
+from core.commands.transcript import part, with_turn
+from core.commands.transcript_text import cut
 from core.commands.workspace import Workspace
 from core.mcp_server import tools
 from core.mcp_server.pages import settled, told_in

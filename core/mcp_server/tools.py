@@ -38,7 +38,7 @@ from core.commands.search import MAX_LIMIT as MAX_HITS
 from core.commands.search import remarks, search
 from core.commands.statements import Found
 from core.commands.text import count
-from core.commands.transcript import cut
+from core.commands.transcript_text import cut
 from core.commands.workspace import Workspace
 from core.mcp_server.pages import ANSWER_CHARACTERS, page_of, paged, safe, settled, size_of, told_in
 

@@ -201,8 +201,9 @@ def _best_places(
     """The match that was found, then those of the others with most of what is asked, of equals the later one."""
     wanted = {stem: at for at, term in enumerate(query.terms) for stem in term.stems}
     turns = stored.turns_at(database, thread, sorted(others.difference(first))[-MATCHES:])
-    known = stems.learn({word for one in turns for word in words_of(one.text[:READ])})
-    mass = {one.position: sum(query.terms[at].worth for at in _terms(one.text[:READ], known, wanted)) for one in turns}
+    words = {one.position: words_of(one.text[:READ]) for one in turns}
+    known = stems.learn({word for some in words.values() for word in some})
+    mass = {at: sum(query.terms[term].worth for term in _terms(some, known, wanted)) for at, some in words.items()}
     best = sorted(mass, key=lambda at: (-mass[at], -at))[: PLACES - len(first)]
     return [*first, *best]
 
@@ -226,16 +227,16 @@ def chosen(
     """The best sentences of these turns, in their order, without those that stand in `told`. `worth` is what speaks for
     a turn beforehand; without it those behind the match at `position` come before those that stand before it. The turn
     at `last` is the end of its conversation, and is marked so."""
-    turns = [(one, sentences(one.text)) for one in pieces]
-    known = stems.learn({word for _, texts in turns for text in texts for word in words_of(text)})
+    turns = [(one, [(text, words_of(text)) for text in sentences(one.text)]) for one in pieces]
+    known = stems.learn({word for _, texts in turns for _, words in texts for word in words})
     wanted: dict[str, int] = {stem: at for at, term in enumerate(query.terms) for stem in term.stems}
     all_worth = query.worth
     shares = [term.worth / all_worth for term in query.terms]
     rows: list[_Sentence] = []
     for one, texts in turns:
         made = [
-            _Sentence(one.position, at, text, _terms(text, known, wanted), 0.0, one.role)
-            for at, text in enumerate(texts)
+            _Sentence(one.position, at, text, _terms(words, known, wanted), 0.0, one.role)
+            for at, (text, words) in enumerate(texts)
         ]
         apart = one.position - position
         near = worth.get(one.position, 0.0) if worth is not None else -0.25 if apart < 0 else min(0.2, 0.02 * apart)
@@ -341,8 +342,8 @@ def share_of(query: Query, stems: Stems, text: str) -> float:
     return sum(term.worth for term in query.terms if not has.isdisjoint(term.stems)) / query.worth
 
 
-def _terms(text: str, known: Mapping[str, str], wanted: Mapping[str, int]) -> frozenset[int]:
-    return frozenset(wanted[stem] for word in words_of(text) if (stem := known[word]) in wanted)
+def _terms(words: Iterable[str], known: Mapping[str, str], wanted: Mapping[str, int]) -> frozenset[int]:
+    return frozenset(wanted[stem] for word in words if (stem := known[word]) in wanted)
 
 
 def _mass(shares: Sequence[float], terms: Iterable[int]) -> float:

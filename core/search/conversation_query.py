@@ -50,10 +50,12 @@ class Found:
 Allowed = Callable[[str], bool]
 
 
-def answer(database: Database, text: str, filters: Filters, limit: int, near: Near | None = None) -> Answer:
-    """What words are about: turns and conversations, best first. `near` is what vectors say (`kept_vectors.near`)."""
-
-    return rank_threads(Index(database, Stems()), text, filters, limit, near)
+def answer(
+    database: Database, text: str, filters: Filters, limit: int, near: Near | None = None, stems: Stems | None = None
+) -> Answer:
+    """What words are about: turns and conversations, best first. `near` is what vectors say (`kept_vectors.near`);
+    `stems` are those of the caller, so that no word is looked up twice."""
+    return rank_threads(Index(database, stems or Stems()), text, filters, limit, near)
 
 
 def conversations(
@@ -63,15 +65,16 @@ def conversations(
     limit: int,
     allowed: Allowed | None = None,
     near: Near | None = None,
+    stems: Stems | None = None,
 ) -> list[Found]:
     """The conversations that a text is about, best first; without words those that the filters let through, the newest
     first. Only those whose folder `allowed` lets through."""
     filters = within(database, filters, allowed)
     if not text.strip():
         return _newest(database, filters, limit)
-    stems = Stems()
+    stems = stems or Stems()
     query = parse_query(text, database, stems)
-    ranked = answer(database, text, filters, limit, near).threads
+    ranked = answer(database, text, filters, limit, near, stems).threads
     known = stored.held(database, [int(hit.thread) for hit in ranked])
     made: list[Found] = []
     for hit in ranked:

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.base.entry import Embed
-from core.base.installed import how_to_install
 from core.base.result import KnowledgeError
 
 TOKENS = 256
@@ -93,6 +92,8 @@ def _checked(name: str, load: Callable[[], Any], *, fetch: bool = False) -> Any:
     try:
         return load()
     except ImportError as error:
+        from core.base.installed import how_to_install  # it starts programs: not for each search
+
         message = f"the embedder {name} is not installed ({error.name or error})"
         raise KnowledgeError("no-embedder", message, hint=how_to_install(LOCAL_MODELS[name].extra)) from error
     except FileNotFoundError:  # what the hub's client raises for a file that it has not, and one it cannot get

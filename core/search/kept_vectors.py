@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.base import locks
 from core.base.entry import Embed
-from core.base.installed import how_to_install
 from core.base.result import KnowledgeError
 from core.search import conversations, store
 
@@ -65,6 +64,8 @@ def build(
     try:
         import numpy  # noqa: F401
     except ImportError:
+        from core.base.installed import how_to_install  # it starts programs, and most searches have no vectors
+
         raise KnowledgeError("no-numpy", "numpy is not installed", hint=how_to_install("vectors")) from None
     until, size = time.monotonic() + seconds, BATCH if seconds == math.inf else SMALL_BATCH
     with _held(folder, wait) as database:

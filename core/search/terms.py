@@ -9,9 +9,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
 from core.search.store import places_of
 from core.search.when import Moment, moments_of
 from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, Stems, folded, forms, spaced, storable, words_of
@@ -98,6 +95,8 @@ def _spelled_alike(term: Term, between: Callable[[str, str], Iterable[Any]], ste
     alike = list(between(word[:2], f"{word[:2]}\uffff"))
     if not alike or any(other.startswith(stem) for other, _ in alike):
         return term
+    from rapidfuzz import process  # few words are misspelt
+    from rapidfuzz.distance import OSA
 
     spelled_so = process.extract_iter(stem, [other for other, _ in alike], scorer=OSA.distance, score_cutoff=most)
     best = min(((apart, -alike[at][1], other) for other, apart, at in spelled_so), default=None)

@@ -25,19 +25,14 @@ _UNSPACED = re.compile(
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-_JOINS = {0x200D: " ", 0xFE0E: None, 0xFE0F: None}
+_JOINS = {"\u200d": " ", "\ufe0e": "", "\ufe0f": ""}
 """What holds the parts of an emoji together, or says how it should look."""
 
 
-class _Letters(dict[int, int]):
-    """For str.translate: what the tokenizer takes for a part of a word stays, all else becomes a space."""
-
-    def __missing__(self, code: int) -> int:
-        self[code] = code if unicodedata.category(chr(code)).startswith(_KEPT) else 0x20
-        return self[code]
-
-
-_LETTERS = _Letters()
+@cache
+def _parts(letter: str) -> bool:
+    """Whether the tokenizer takes a letter for a space between words."""
+    return not unicodedata.category(letter).startswith(_KEPT)
 
 
 def spaced(text: str) -> str:
@@ -45,7 +40,10 @@ def spaced(text: str) -> str:
     is most of it, comes back as it is."""
     if text.isascii():
         return text
-    return _UNSPACED.sub(r" \g<0> ", storable(text).translate(_JOINS))
+    text = storable(text)
+    for join, instead in _JOINS.items():
+        text = text.replace(join, instead)
+    return _UNSPACED.sub(r" \g<0> ", text)
 
 
 def storable(text: str) -> str:
@@ -59,7 +57,10 @@ def words_of(text: str) -> list[str]:
     """The words of a text in lower case and in their order, before stemming."""
     if text.isascii():
         return _WORD.findall(text.lower())
-    return spaced(text).lower().translate(_LETTERS).split()
+    text = spaced(text).lower()
+    for letter in filter(_parts, set(text)):  # a text has few, and str.translate asks for each of its letters
+        text = text.replace(letter, " ")
+    return text.split()
 
 
 def folded(text: str) -> str:

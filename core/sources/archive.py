@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.conversations.archived import NotArchivedError, about_of, unpacked
 from core.sources.artifact import Artifact
 from core.sources.tools import known_as
 
@@ -46,6 +45,8 @@ def file_of(folder: Path, key: str) -> Path:
 def content(path: Path) -> bytes:
     """What is in a file of the archive, in the form that `read_conversation` takes. Raises OSError, DamagedError for
     one of which a byte is damaged."""
+    from core.conversations.archived import NotArchivedError, unpacked  # whoever counts the files reads none
+
     try:
         return unpacked(files.read_file(path).data)
     except NotArchivedError as error:
@@ -54,6 +55,8 @@ def content(path: Path) -> bytes:
 
 def original_sha256(inside: bytes) -> str:
     """The sha256 of what the tool had, by which the ledger knows its harvest; `inside` is what `content` gave."""
+    from core.conversations.archived import about_of
+
     return str(about_of(inside).get("of", ""))
 
 

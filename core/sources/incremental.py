@@ -12,10 +12,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.conversations.conversation import Conversation, Turn
 from core.sources.tools import known_as
+
+if TYPE_CHECKING:
+    from core.conversations.conversation import Conversation, Turn
 
 GROWN, SAME, REWRITTEN = "grown", "same", "rewritten"
 CONTEXT_TURNS = 4
@@ -112,5 +114,6 @@ def _context(turns: Sequence[Turn]) -> tuple[Turn, ...]:
         replace(turn, text=f"… {turn.text[-CONTEXT_CHARACTERS:]}") if len(turn.text) > CONTEXT_CHARACTERS else turn
         for turn in turns[-CONTEXT_TURNS:]
     ]
+    from core.conversations.conversation import Turn  # whoever asks what is new in a file reads no turns
 
     return (*shown, Turn("system", CONTEXT_ENDS, "", shown[-1].end, shown[-1].end))

@@ -16,18 +16,17 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.paths import ASKED, asking_folder
 from core.base.project import project_root, repository_root
 from core.base.result import ErrorInfo
-from core.conversations.collections.opencode_files import is_storage
-from core.conversations.conversation import Conversation
-from core.conversations.events import Edit, FileRead
-from core.conversations.turns import path_of
 from core.sources.artifact import Artifact
 from core.sources.tools import EXPORTS, FILES, SOURCE, SOURCES, Place, Source, name_in, project_at
+
+if TYPE_CHECKING:
+    from core.conversations.conversation import Conversation
 
 MAX_FOLDERS = 20_000
 """A walk through project folders ends here and says so."""
@@ -61,7 +60,11 @@ def folder_store(path: str, source: str) -> Artifact | None:
         seen = os.lstat(path)
     except OSError:
         return None
-    if not stat.S_ISDIR(seen.st_mode) or not is_storage(path):
+    if not stat.S_ISDIR(seen.st_mode):
+        return None
+    from core.conversations.collections.opencode_files import is_storage  # few folders are asked about
+
+    if not is_storage(path):
         return None
     times = (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, seen.st_dev)
     return Artifact(path, f"{source}/{os.path.basename(path)}", "store", 0, *times, source=source)
@@ -303,6 +306,8 @@ def folder_at(path: str) -> str:
     storage, _, chat = path.rpartition("/chatSessions/")
     if not storage or "/" in chat:
         return project_at(path)
+    from core.conversations.turns import path_of
+
     held = files.read_object(Path(storage) / "workspace.json", WORKSPACE_BYTES) or {}
     return path_of(held.get("folder")) or path_of(held.get("workspace")).rpartition("/")[0]
 
@@ -313,6 +318,8 @@ def worked_in(path: str, conversation: Conversation) -> str:
     projects, or named from a folder that nobody knows."""
     if kept := folder_at(path):
         return kept
+    from core.conversations.events import Edit, FileRead  # to look where conversations are takes none of their events
+
     events = [event for turn in conversation.turns for event in turn.events]
     for kind in (Edit, FileRead):
         named = {path for event in events if isinstance(event, kind) for path in event.path.split(", ")}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from core.base import late
 from core.base.secrets.values import is_type
 
-LINE_ENDS = re.compile(r"[ \t]*(?:#[^\n]*)?\r?(?:\n|$)|[.。](?=\s|$)")
+LINE_ENDS = late(r"[ \t]*(?:#[^\n]*)?\r?(?:\n|$)|[.。](?=\s|$)")
 """What may stand behind a value that ends its line, or its sentence."""
-_DATA = re.compile(
+_DATA = late(
     r"(?P<section>\[[\w .:\"-]{1,60}\][ \t]*$)|[ \t>*-]{0,40}[\"']?[\w.-]{0,40}?(?:user|login|host|port|url|mail"
     r"|account|database|server|smtp|ssid|db|name|id|benutzer\w*|usuario|identifiant"
     r"|from|role|driver)[\w.-]{0,12}[\"']?[ \t]*[:=][ \t]*(?P<value>[^\s,;{}()]+)[ \t]*$",

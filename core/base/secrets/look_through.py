@@ -13,6 +13,8 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from html import unescape
 
+from core.base import late
+
 _ROUNDS = 3  # an address inside a JSON string inside a JSON string
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f"
@@ -38,20 +40,20 @@ _UNDER = (
     r"|(?<=&)(?P<entity>#0{0,6}[1-9]\d{1,5};?|#[xX]0{0,6}[1-9a-fA-F][0-9a-fA-F]{1,5};|[A-Za-z][A-Za-z0-9]{1,23};)"
     rf"|(?<=\^)(?P<back>H)|(?<=\^)\[?{_CODE}|(?<=[{_CONTROLS}])|(?<=\r)(?!\n)"
 )
-_COVER = re.compile(rf"[\x1b\\\[%&^\r{_CONTROLS}]{_UNDER})")
+_COVER = late(rf"[\x1b\\\[%&^\r{_CONTROLS}]{_UNDER})")
 _ANYWHERE = (
     rf"[\x1b\\\[%&^\r{_CONTROLS}\x9b␛{_STYLED}{_INVISIBLE}]{_UNDER}|(?<=(?P<styled>[{_STYLED}]))|(?<=␛){_CODE}"
     rf"|(?<=\x9b)[0-?]{{0,32}}[ -/]{{0,4}}[@-~]|(?<=[\x9b{_INVISIBLE}]))"
 )
-_COVER_ANYWHERE = re.compile(_ANYWHERE)
+_COVER_ANYWHERE = late(_ANYWHERE)
 """One escape, code or invisible character. The first character is asked for by itself: only then is the search fast."""
-_ERASING = re.compile(rf"[^\n\x08]\x08|{_ANYWHERE}")
+_ERASING = late(rf"[^\n\x08]\x08|{_ANYWHERE}")
 _BACK = ("\b", "^H", "\\b", "u0008", "\\x08", "\\010", "\\10")
 _ERASING_ROUNDS = 12
 """This many characters in a row are taken away by as many backspaces."""
-_BETWEEN = re.compile(r"%|\\+x?")
-_MAIL_SIGNS = re.compile(r"=[2-7][0-9A-F]{1,2}=[2-7][0-9A-F]|=3D")
-_MAIL = re.compile(r"=(?:\r?\n|(?P<mail>[2-7][0-9A-F]))")
+_BETWEEN = late(r"%|\\+x?")
+_MAIL_SIGNS = late(r"=[2-7][0-9A-F]{1,2}=[2-7][0-9A-F]|=3D")
+_MAIL = late(r"=(?:\r?\n|(?P<mail>[2-7][0-9A-F]))")
 """Quoted-printable, as mail writes it (RFC 2045): a line that goes on, and a character by its number."""
 
 

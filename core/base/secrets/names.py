@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from core.base import late
 from core.base.secrets.line import LINE_ENDS, is_beside_data, is_line, is_literal
 from core.base.secrets.near import drawn_near
 from core.base.secrets.said import said_near, shown
@@ -51,7 +52,7 @@ _CODES = (
 _KEY_SCRIPTS = r"токен|ключ|密钥|密鑰|令牌|秘密鍵|秘密鑰|トークン|토큰|비밀키|api-?schlüssel|geheimschlüssel"
 _NEAR = r"(?<![^\W_])(?:priv(?:ate)?|wif|genkey|refresh|device_code|session[_-]?id|mnemonic|bearer)(?![a-z])"
 """Words of what is drawn by lot alone."""
-NAME = re.compile(
+NAME = late(
     rf"(?P<c>{_CODES})|(?P<p>(?<![^\W_])(?:{_FOREIGN})(?![^\W_])|{_ENGLISH}|{_SCRIPTS})|(?P<k>{_KEYS}"
     rf"|{_KEY_SCRIPTS})|(?P<n>{_NEAR})"
 )
@@ -67,7 +68,7 @@ _FAR_STEMS = (
     "토큰", "비밀키", "api-schlüssel", "geheimschlüssel",
 )  # fmt: skip
 """What each name of the expression begins with: they are sought one by one, which is many times faster."""
-_FAR_LETTER = re.compile("[\u00e0-\u024f\u0370-\u0e7f\u1e00-\u1eff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+_FAR_LETTER = late("[\u00e0-\u024f\u0370-\u0e7f\u1e00-\u1eff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 """Without one of these none of them is there."""
 _QUOTE = r"\\{0,3}[\"'`]"
 _QUOTED = (
@@ -89,31 +90,31 @@ _MARKS = (
     r"(?:&\w{1,40}[ \t]{1,4}|!{1,2}\w{1,10}[ \t]{1,4}|[|>][+-]?[ \t]{0,4}\r?\n[ \t]{1,24})?)"
 )
 _OPENED = r"(?:\*{1,3}|_{2}|<(?:b|code|strong|string|em|td|span)>|\\?\[|\()?[ \t]?"
-ASSIGNED = re.compile(rf"{_SUFFIX}{_CLOSED}(?P<sep>{_MARKS}){_OPENED}{_VALUE}", re.I | re.M)
-BRACED = re.compile(
+ASSIGNED = late(rf"{_SUFFIX}{_CLOSED}(?P<sep>{_MARKS}){_OPENED}{_VALUE}", re.I | re.M)
+BRACED = late(
     rf"{_SUFFIX}{_CLOSED}(?P<sep>{_MARKS})(?:{_QUOTE})?(?:[$#]?\{{{{1,3}}%?|<%?=?|%|\[\[?)[ \t]{{0,2}}"
     r"(?:[^{}<>%\n]{0,80}?(?:\bdefault\b[ \t(:=]{0,3}|:[-=]|\|\|?[ \t]?|\bor[ \t]))?"
     r"(?:(?P<q2>[\"'])(?P<plain>[^\"'{}\n]{6,80})(?P=q2)|(?P<bare>[^\s{}\"'`\\<>%|\[\]]{6,80}))(?=[ \t)]{0,3}[}>%\]])",
     re.I,
 )
 """A value in the signs that mark a template: nearly always it is one."""
-OPTION = re.compile(rf"(?P<sep>[ \t]{{1,4}}\(?){_VALUE}")
-CELL = re.compile(rf"{_SUFFIX}{_CLOSED}(?P<sep>[ \t]{{0,40}}\|[ \t]{{0,40}}){_OPENED}{_VALUE}", re.I)
-TAG = re.compile(
+OPTION = late(rf"(?P<sep>[ \t]{{1,4}}\(?){_VALUE}")
+CELL = late(rf"{_SUFFIX}{_CLOSED}(?P<sep>[ \t]{{0,40}}\|[ \t]{{0,40}}){_OPENED}{_VALUE}", re.I)
+TAG = late(
     r"(?P<sep>[\"']?(?:[ \t][^<>\n]{0,80})?>\s{0,4}(?:<value>\s{0,4})?)(?:<!\[CDATA\[(?P<plain>[^\]\n]{3,80})\]\]>"
     r"|(?P<bare>[^<>\s]{4,200}))",
     re.I,
 )
-BESIDE = re.compile(
+BESIDE = late(
     rf"{_SUFFIX}{_QUOTE}?(?:[ \t]{{0,4}}[,;]?\s{{0,40}}(?P<sep>{_QUOTE}?\bvalue{_QUOTE}?[ \t]{{0,4}}[:=][ \t]{{0,4}})"
     rf"|[ \t]{{0,4}}\{{[^{{}}]{{0,200}}?\b(?:default|result|value)[ \t]{{0,8}}=[ \t]{{0,4}}){_VALUE}",
     re.I,
 )
-LISTED = re.compile(r"(?P<sep>[ \t]{1,60})(?P<bare>[^\s\"'`]{4,200})[ \t]*\r?$", re.M)
+LISTED = late(r"(?P<sep>[ \t]{1,60})(?P<bare>[^\s\"'`]{4,200})[ \t]*\r?$", re.M)
 """A name and its value in two columns."""
-PAIR = re.compile(rf"(?P<sep>{_QUOTE}[ \t]{{0,4}},[ \t]{{0,12}}){_QUOTED}(?=\s{{0,12}}[),\]])", re.I)
+PAIR = late(rf"(?P<sep>{_QUOTE}[ \t]{{0,4}},[ \t]{{0,12}}){_QUOTED}(?=\s{{0,12}}[),\]])", re.I)
 """A name and its value as two arguments."""
-CALL = re.compile(rf"(?P<sep>\([ \t]{{0,4}}){_QUOTED}[ \t]{{0,4}}\)", re.I)
+CALL = late(rf"(?P<sep>\([ \t]{{0,4}}){_QUOTED}[ \t]{{0,4}}\)", re.I)
 _FOR = (
     r"(?:[ \t][^\W\d_]{3,14}[ \t]?(?=[:：])|[ \t](?:for|of|to|from|on|in|at|is|für|von|zum|zur|vom|im|am|bei|aus"
     r"|pour|du|de|des|à|au|para|del|el|la|le|da|do|di|от|для|к|на"
@@ -126,24 +127,24 @@ _BE = (
     r"|lautet|wäre|war|auf|est|c['’]est|sera|es|era|será|fue|é|è|jest|to|је|er|är|on|je|este|это|теперь|是|为|為|は|が|는"
     r"|은|가|이|→|(?<=[ \t])[-–—])"
 )
-PROSE = re.compile(
+PROSE = late(
     rf"{_CLOSED}(?:[ \t]{{0,2}}(?:{_FOR}?,?[ \t]{{0,2}})(?P<sep>(?:(?<![a-z]){_BE}|[:：]|['’]s)(?:[ \t]{{1,3}}"
     rf"|(?<![a-z])))){_OPENED}{_VALUE}",
     re.I,
 )
-PHRASE = re.compile(
+PHRASE = late(
     rf"{_CLOSED}(?:{_FOR})?[ \t]{{0,2}}(?:[:=→]|(?:is|was|ist|lautet|est|es"
     rf"|è)(?=[ \t]))[ \t]{{0,4}}(?P<bare>[^\s\"'`:=]{{1,20}}(?: [^\s\"'`:=]{{1,20}}){{2,11}}?)"
     r"(?=[ \t]*(?:[,.;]?[ \t]*\r?(?:\n|$)|[,.;] ))",
     re.I,
 )
-BEHIND = re.compile(rf"(?P<sep>[ \t]?[;.]?[ \t]{{1,2}}\(?){_VALUE}", re.I)
-ONCE = re.compile(
+BEHIND = late(rf"(?P<sep>[ \t]?[;.]?[ \t]{{1,2}}\(?){_VALUE}", re.I)
+ONCE = late(
     rf"{_CLOSED}(?:{_FOR})?[ \t]{{0,2}}(?:(?i:{_BE})[ \t]{{0,3}})?{_OPENED}(?:{_QUOTE})?(?P<bare>\d{{3}}[ -]\d{{3}}"
     rf"|[A-Z2-7]{{4}}(?: [A-Z2-7]{{4}}){{3,7}}|[A-Z0-9]+(?:-[A-Z0-9]+){{0,4}})(?![\w-]|\.\d)"
 )
 """A code that is typed in once."""
-CODE_NEAR = re.compile(
+CODE_NEAR = late(
     rf"{_CLOSED}['’]?(?:[ \t]?\([^()\n]{{1,30}}\))?(?:{_FOR})?"
     r"(?:[\s,:;=.*#\"'’`–—→>|/-]|\b(?:is|was|still|now|just|the|it|s|that|star|hash|number|says|said|entry|c|est"
     r"|ist|lautet|noch|es|è|toujours|to|with|on|this)\b){1,10}"
@@ -152,7 +153,7 @@ CODE_NEAR = re.compile(
 )
 """Digits that words and signs without a meaning of their own part from the name of a code."""
 
-_ABOUT_KEYS = re.compile(
+_ABOUT_KEYS = late(
     r"(?i)(?:api|access|auth|private|priv|gen|management|account|encryption|encrypt|decryption|signing|sign|master"
     r"|license|service|subscription"
     r"|storage|deploy|client|consumer|app|application|admin|root|server|secret|shared|webhook|hmac|aes|jwt|cookie"
@@ -175,7 +176,7 @@ verification security time onetime device user login in access auth authenticati
 pairing unlock door alarm gate garage locker safe keypad sim entry use with wifi screen phone bestätigungs sicherheits einmal pass pin enter_the type_the
 """
 _ABOUT_CODES = tuple(word.replace("_", " ") for word in _ABOUT_CODES_TEXT.split())
-_OF_CODES = re.compile(
+_OF_CODES = late(
     r"(?i) (?:de (?:vérification|sécurité|confirmation|verificación|seguridad|acceso)|di (?:verifica|sicurezza)"
     r"|(?:de |del |de la |della |de l['’])(?:alarm\w*|puerta|porte|porta|immeuble|caja|coffre)|подтверждения"
     r"|из смс)|,? c['’]est"
@@ -238,7 +239,7 @@ def _is_strict(text: str, name: re.Match[str]) -> bool:
     return _STRICT.search(text, max(0, name.start() - 14), name.start()) is not None
 
 
-_STRICT = re.compile(r"(?i)(?:private|priv|secret|management|master|encryption|gen)[ _-]?$")
+_STRICT = late(r"(?i)(?:private|priv|secret|management|master|encryption|gen)[ _-]?$")
 
 
 def _is_word(text: str, name: re.Match[str]) -> bool:
@@ -407,11 +408,11 @@ def _behind_wrap(text: str, lowered: str, name: re.Match[str]) -> tuple[int, int
     return None
 
 
-_SAID_BELOW = re.compile(r"(?:[^\W\d_]{1,16} ){0,3}(?:is|was|ist|lautet|est|es) \S")
-_UP_TO_WRAP = re.compile(
+_SAID_BELOW = late(r"(?:[^\W\d_]{1,16} ){0,3}(?:is|was|ist|lautet|est|es) \S")
+_UP_TO_WRAP = late(
     r"[\w \t'’\"`*-]{0,60}?(?:[:=]|(?<!\w)(?:is|was|are|to|ist|lautet|est|es|è|это|jest)|\\)[ \t\"'`*]*$"
 )
-_WRAP = re.compile(r"[ \t]*\\?\r?\n[ \t>|│+#*]{0,16}(?=[^\s>|│])")
+_WRAP = late(r"[ \t]*\\?\r?\n[ \t>|│+#*]{0,16}(?=[^\s>|│])")
 
 
 def _after_user(text: str, first: int) -> bool:
@@ -440,20 +441,20 @@ def _is_said(text: str, first: int, start: int, stop: int, form: str, sep: str) 
     return said not in (":", "=", "-", "–", "—", "→", "：", "on")
 
 
-_NAMED_TAG = re.compile(r"(?i)<[^<>\n]{0,60}\b(?:name|key|id)=[\"'][\w.-]*$")
-_QUOTED_NAME = re.compile(r"[\"'/]pass")
-_MASTER = re.compile(r"(?i)\b(?:master|vault|keepass|bitwarden)[ _-]{0,2}(?:key|pass\w*)?$|phrase$")
-_MORE_WORDS = re.compile(r"(?: [^\s,.;:\"'(){}<>=|]+){1,11}(?=[ \t]*(?:[,.;]?[ \t]*\r?(?:\n|$)|[,.;] ))")
-_CLAUSE_END = re.compile(
+_NAMED_TAG = late(r"(?i)<[^<>\n]{0,60}\b(?:name|key|id)=[\"'][\w.-]*$")
+_QUOTED_NAME = late(r"[\"'/]pass")
+_MASTER = late(r"(?i)\b(?:master|vault|keepass|bitwarden)[ _-]{0,2}(?:key|pass\w*)?$|phrase$")
+_MORE_WORDS = late(r"(?: [^\s,.;:\"'(){}<>=|]+){1,11}(?=[ \t]*(?:[,.;]?[ \t]*\r?(?:\n|$)|[,.;] ))")
+_CLAUSE_END = late(
     r"[\"'”’]?[ \t]*(?:[\"']?[ \t]*[}\]]|[.,;:!)](?=\s|$)|\r?\n|$|[-–—(]|(?:and|but|please|bitte|und|aber|et|mais|y"
     r"|pero|e|ma|и|но)\b|です|입니다|이고|[，。、])"
 )
-_USER_BEFORE = re.compile(
+_USER_BEFORE = late(
     r"(?i)(?:user(?:name)?|login|account|creds?|nutzer|benutzer|usuario|utente|identifiant|логин|bruker"
     r"|gebruiker)[ \t:=]+(?:is |ist )?(?!and |or |und |oder |et |ou )\S{1,60}(?:[,;/]|[ \t]\|)?[ \t]*(?:and |und "
     r"|et |y |e |и |the |das |le )?$"
 )
-_CHANGES = re.compile(r"(?i)\b(?:set|change|changed|reset|update|updated|switch)\b")
+_CHANGES = late(r"(?i)\b(?:set|change|changed|reset|update|updated|switch)\b")
 
 
 def _may_name(before: str, core: str, text: str, first: int) -> bool:
@@ -503,12 +504,12 @@ def _fits(form: str, password: bool, before: str, text: str, first: int, end: in
     return True
 
 
-_BRACE = re.compile(r"[=:\"'][ \t]{0,8}[\"']?(?:[$#]?\{|<|%|\[)")
-_SETS = re.compile(
+_BRACE = late(r"[=:\"'][ \t]{0,8}[\"']?(?:[$#]?\{|<|%|\[)")
+_SETS = late(
     r"(?:^|[\s;=\"'`])(?:set(?:x|env)?|ENV|ARG|config set|secrets? set"
     r"|putenv)(?:[ \t]{1,2}-{1,2}\w{1,10}){0,3}[ \t]{1,2}$"
 )
-_BEHIND_WORDS = re.compile(
+_BEHIND_WORDS = late(
     r"(?i)(?:^|\s)(?:login|machine|connect|user|username|identified by|with|using|use|try|enter|typed?|mit dem|dem"
     r"|avec le|le|con la|la|"
     r"requirepass|masterauth|enable|create (?:user|role)\b[^\n;]{0,80}|alter (?:user|role)\b[^\n;]{0,80}|my|the|wpa"

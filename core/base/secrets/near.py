@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator
 
+from core.base import late
 from core.base.secrets.values import has_digit, is_placeholder, sort_of
 
 _REACH = 160
@@ -43,39 +44,39 @@ _STEMS = {
 NEAR_STEMS = tuple(stem for stem in (*_SEED_STEMS, *itertools.chain(*_STEMS.values())) if stem.isascii())
 NUMBERED_NEEDS = r"(?:^|\n)[ \t|>*#-]*(?:word )?1[.):]?[ \t|]+[a-z]{3,8}[ \t\r\n,]"
 
-_BASE32 = re.compile(
+_BASE32 = late(
     r"(?<![A-Za-z0-9])(?:[A-Z2-7]{16,64}|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}"
     r"|[a-z2-7]{4}(?:[ -][a-z2-7]{4}){3,15})={0,6}(?![A-Za-z0-9])"
 )
-_LICENCE = re.compile(
+_LICENCE = late(
     r"(?<![\w-])(?:[A-Z0-9]{4,8}(?:-[A-Z0-9]{4,8}){2,8}|[A-Z0-9]{5}(?: [A-Z0-9]{5}){3,5}"
     r"|[A-F0-9]{4,8}(?:[ \n][A-F0-9]{4,8}){3,63}"
     r"|[A-Z0-9]{8,12}-[A-Za-z0-9+/]{40,400}={0,2})(?![\w-])"
 )
-_CODES = re.compile(
+_CODES = late(
     r"(?<![A-Za-z0-9])(?:(?:\d{1,2}[.):][ \t]{1,3})?(?:\d{4} \d{4}|\d{6}(?:-\d{6}){7}"
     r"|(?=[A-Za-z-]{0,9}\d)[A-Za-z0-9]{4,10}(?:-[A-Za-z0-9]{4,10}){0,3})"
     r"(?:[\s,;|\"'•*\[\]]{1,12}+|$)){2,20}+|(?<![\w-])(?:\d{8}|\d{6}(?:-\d{6}){7})(?![\w-])"
 )
-_GROUPS = re.compile(
+_GROUPS = late(
     r"(?<![\w-])(?:[a-z]{4}(?:[ \n-][a-z]{4}){3}|[A-Z0-9]{4}(?:[ -][A-Z0-9]{4}){3}"
     r"|(?=[a-z-]{0,24}\d)[a-z0-9]{4}(?:-[a-z0-9]{4}){3})(?![\w-])"
 )
 _BETWEEN_WORDS = r"(?:[\s,;/\"'│·()#]|\|(?=\s)|-(?=[a-z])|\n> ){1,40}+"
 _NUMBERED = r"(?:\d{1,2}[.):=]{0,2}[ \t]{0,8})?"
-_WORDS = re.compile(
+_WORDS = late(
     rf"(?<![^\W_])(?:{_NUMBERED}[a-z]{{3,8}}{_BETWEEN_WORDS}){{11,39}}{_NUMBERED}[a-z]{{3,8}}(?![^\W_])", re.I
 )
-_KANA = re.compile(r"(?:[\u3041-\u3096]{2,8}[ \u3000]){11,23}[\u3041-\u3096]{2,8}")
+_KANA = late(r"(?:[\u3041-\u3096]{2,8}[ \u3000]){11,23}[\u3041-\u3096]{2,8}")
 _COUNTS = (12, 15, 18, 20, 21, 24, 25, 33)
-_SEED_WORD = re.compile(r"[^\W\d_]+")
+_SEED_WORD = late(r"[^\W\d_]+")
 _JOINS_TEXT = """
 the and for are was were with from have has had not but them their which your our into than been does did how who its would should must each
 only true false null string int const return import class self can you please words phrase seed wallet where this that when then what will
 txt
 """
 _JOINS = frozenset(_JOINS_TEXT.split())
-_ONE_NUMBERED = re.compile(r"(?P<n>\d{1,2})[.):]?[ \t|]{1,6}(?P<word>[a-z]{3,8})(?=[\s,]|$)")
+_ONE_NUMBERED = late(r"(?P<n>\d{1,2})[.):]?[ \t|]{1,6}(?P<word>[a-z]{3,8})(?=[\s,]|$)")
 
 
 def near_words(text: str, lowered: str, present: frozenset[str]) -> Iterator[tuple[int, int, str]]:
@@ -109,10 +110,10 @@ def near_words(text: str, lowered: str, present: frozenset[str]) -> Iterator[tup
             yield *found.span(), "seed-phrase"
 
 
-_KANA_WORD = re.compile(r"[\u3041-\u3096] [\u3041-\u3096]")
-_IS_GIVEN = re.compile(r"(?:word|code)?s?[\"'`*)]{0,3}[ \t]{0,2}(?::|=|is|ist|est|es)[ \t]{0,2}[\"'`*(]{0,3}")
+_KANA_WORD = late(r"[\u3041-\u3096] [\u3041-\u3096]")
+_IS_GIVEN = late(r"(?:word|code)?s?[\"'`*)]{0,3}[ \t]{0,2}(?::|=|is|ist|est|es)[ \t]{0,2}[\"'`*(]{0,3}")
 """Between an app password and its name: its four groups of letters are one then, even where they read as words."""
-_MADE_OF = re.compile(r"(?i)(?:sha\d*|md5|uuid|commit|hash|checksum|guid|version|fingerprint)\W{1,4}$")
+_MADE_OF = late(r"(?i)(?:sha\d*|md5|uuid|commit|hash|checksum|guid|version|fingerprint)\W{1,4}$")
 
 
 def _places(lowered: str, stems: tuple[str, ...], present: frozenset[str]) -> list[tuple[int, int]]:
@@ -217,15 +218,15 @@ _VALUES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
 
 # --- drawn by lot ----------------------------------------------------------------------------------------------------
 
-_TOKEN = re.compile(r"(?:0x)?[A-Za-z0-9+/_~.-]{12,400}={0,2}(?![\w+/@])")
-_TOKEN_HEAD = re.compile(r"(?<![\w+/.@#-])[A-Za-z0-9+/_~.-]{12}")
-_NO_DRAWN = re.compile(
+_TOKEN = late(r"(?:0x)?[A-Za-z0-9+/_~.-]{12,400}={0,2}(?![\w+/@])")
+_TOKEN_HEAD = late(r"(?<![\w+/.@#-])[A-Za-z0-9+/_~.-]{12}")
+_NO_DRAWN = late(
     r"(?i)\b(?:sha\d*|commit|hash|digest|checksum|uuid|fingerprint|public|pub|etag|integrity|md5|nonce|ssh-\w+"
     r"|certificate|id|ids|rev|revision|tokens"
     r"|image|version|model|file|path|url|https?|trace|span|request|message|session)\b|_id\b|Id\b|://"
 )
-_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+$")
-_KNOWN_ID = re.compile(
+_HEX = late(r"(?:0x)?[0-9a-fA-F]+$")
+_KNOWN_ID = late(
     r"(?:msg|req|toolu|call|chatcmpl|run|resp|item|rs|thread|asst|file|evt|cus|price|prod)[_-]|AAAA|0x0"
     r"|[\w-]+\.[a-z]{2,4}$"
 )

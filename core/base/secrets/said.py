@@ -9,31 +9,32 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from core.base import late
 from core.base.secrets.values import is_chosen, is_code, is_compound, is_phrase, is_placeholder, is_word
 
 _REACH = 110
-_WORD = re.compile(r"[^*_\s\"'`“”„«»‹›「」『』()<>,;][^\s\"'`“”„«»‹›「」『』()<>]+")
-_LEADS = re.compile(
+_WORD = late(r"[^*_\s\"'`“”„«»‹›「」『』()<>,;][^\s\"'`“”„«»‹›「」『』()<>]+")
+_LEADS = late(
     r"(?i)(?:\b(?:is|was|are|just|from|to|be|been|with|use|used|uses|using|try|on|now|still|has|have|it's|its"
     r"|that's|as|auf|mit|ist|lautet|von"
     r"|bleibt|noch|jetzt|es|est|sera|c'est|avec|de|à|toujours|era|con|da|è|är|er|med|met|jest|to|z|na|это|с|на|и"
     r"|and|or|und|oder|et|ou|y|o)"
     r"|[:=/→「『«“-]|^)[ \t\"'`“«„「(*]{0,3}$"
 )
-_TRAILS = re.compile(
+_TRAILS = late(
     r"(?i)[\"'`”»」)*,;]{0,2}[ \t]{1,2}(?:as|for|is|als|ist|comme|pour|est|como|come|как|gesetzt)\b"
     r"|[\"'`”»」]{0,1}(?:という|です|で|이고|입니다)"
 )
-_SENTENCE = re.compile(r"[.!?。](?=\s)|[。\n]")
-_PROGRAM = re.compile(r"[{}\\]|\)\s*[;{]|[\w\])]\(|\w=\w|::|=>|->|&&|\|\||</|//|\bdef \b|\breturn\b|\bimport\b")
-_IS_CODE = re.compile(
+_SENTENCE = late(r"[.!?。](?=\s)|[。\n]")
+_PROGRAM = late(r"[{}\\]|\)\s*[;{]|[\w\])]\(|\w=\w|::|=>|->|&&|\|\||</|//|\bdef \b|\breturn\b|\bimport\b")
+_IS_CODE = late(
     r"(?:^|[^\w-])(?P<code>(?:[A-Z]-)?\d{4,8}|[A-Z0-9]{4}-[A-Z0-9]{4})[ \t]+(?:is|ist|est|es|è|-)[ \t]+(?:your|the"
     r"|my|ihr|dein|votre|tu|su|il tuo)\b[^\n.]{0,40}$",
     re.I,
 )
 
 
-_STRONGEST = re.compile(
+_STRONGEST = late(
     r"(?!(?i:issue|pr|bug|ticket|mr|note|c|f)#)(?=\S*[A-Za-z]{2})(?=\S*\d)\w+[!#$%&*^]+\w+[!#$%&*]?$"
     r"|(?=\S*[A-Z])\w+\d!$"
 )
@@ -74,11 +75,11 @@ def said_near(text: str, first: int, end: int, code: bool) -> tuple[list[tuple[i
 
 # --- what a command was asked to show --------------------------------------------------------------------------------
 
-_SHOWN = re.compile(
+_SHOWN = late(
     r"[ \t]*(?:[\w@~./:\\-]{0,60}[$#%❯»>]"
     r"|PS[^>\n]{0,80}>)[ \t]+(?P<command>[^\n]{3,400})\r?\n(?P<value>[^\s]{4,200})[ \t]*\r?(?:\n|$)",
 )
-_SHOWS = re.compile(
+_SHOWS = late(
     r"(?i)\b(?:cat|echo|printenv|show|get|decrypt|decode|base64|jq|read|view|find-generic-password|reveal|print"
     r"|lookup|head|tail|type|access"
     r"|get-content|op|bw|vault|gopass|pass)\b|-[dsw]\b"
@@ -109,7 +110,7 @@ def shown(text: str, names: list[int], name: re.Pattern[str]) -> Iterator[tuple[
 
 # --- what was asked for in the turn before ---------------------------------------------------------------------------
 
-_ASKED_FOR = re.compile(
+_ASKED_FOR = late(
     r"(?i)pass(?:word|phrase|code|wort)|\bpw\b|\bpwd\b|\bpins?\b|\bcredentials\b|\blogin\b|\bcode\b|\btoken\b"
     r"|\b(?:api|secret|access|private|license|wifi|security) ?keys?\b|\bkey\b"
     r"|secret|seed|mnemonic|recovery|one-time|\botp\b|authenticator|\d+ (?:letters|digits|words|characters)"
@@ -117,31 +118,31 @@ _ASKED_FOR = re.compile(
     r"|contraseña|clave|senha|parola|парол|пин|ключ|код|hasło|heslo|lösenord|passord|wachtwoord|şifre|salasana|密码"
     r"|密碼|口令|パスワード|暗証|パス|비밀번호|암호|코드"
 )
-_ASKS = re.compile(
+_ASKS = late(
     r"(?i)\?|？|\b(?:need|send|paste|enter|give|tell|provide|type|share|asks? for|waiting for|what|which|reply with"
     r"|let me know|bitte|schick|gib|brauche"
     r"|donne[rz]?|envoie|entrez|indique[rz]?|dime|necesito|introduce|dammi|serve|введи|пришли|нужен|нужно|stuur"
     r"|geef|podaj|skicka)\b|教えて|入力|请|請|알려|입력"
 )
-_POLAR = re.compile(
+_POLAR = late(
     r"(?i)^\W*(?:do|does|should|shall|may|is|are|did|has|have|would you like|möchtest|soll|willst|voulez|veux"
     r"|quieres|vuoi)\b"
 )
-_HAND_OVER = re.compile(
+_HAND_OVER = late(
     r"(?i)\b(?:give|tell|send|share|paste|know|remember|show|provide|have the|handy|type|enter|kennst|connais|sabes)\b"
 )
-_NO_ANSWER = re.compile(
+_NO_ANSWER = late(
     r"(?i)(?:yes|no|nope|yep|yeah|ok|okay|sure|none|skip|never ?mind|later|stop|cancel|idk|please|thanks|thank|you"
     r"|done|go|continue|wait|nothing|empty|default|same"
     r"|neither|both|either|first|second|ja|nein|oui|non|si|sí|да|нет|はい|いいえ|네|아니요|是|不|what|why|how|where|here|sorry"
     r"|hello|hi|hmm|right|correct|don't|dont|i)\W*$"
 )
-_ANSWER_LEADS = re.compile(
+_ANSWER_LEADS = late(
     r"(?i)^\W*(?:(?:it'?s|its|it is|try|use|that'?s|the usual|usual|sure|ok|okay|yes|yeah|here|here you go|is"
     r"|should be|take|put|enter|das ist|es ist|ist|nimm|c'est|prends|es|usa|è|это|попробуй"
     r"|один|password|pw|pin|code|token|key|i think|otherwise|or|and|then|un|ja|oui|si|да)\b[\s,:;=–—-]*){0,4}"
 )
-_ITEM = re.compile(r"^\s*(?:\(?\d{1,2}[).:]\s+|[-*•]\s+)?")
+_ITEM = late(r"^\s*(?:\(?\d{1,2}[).:]\s+|[-*•]\s+)?")
 _ANSWER = 400
 
 
@@ -213,18 +214,18 @@ def given(question: str, text: str) -> list[tuple[int, int]]:
     return found
 
 
-_TWO = re.compile(r"(?i)(?:user|login|name|benutzer|identifiant|usuario|mail)\w*,? (?:and|und|et|y|e|\+|/|&) ")
-_ADDRESS = re.compile(
+_TWO = late(r"(?i)(?:user|login|name|benutzer|identifiant|usuario|mail)\w*,? (?:and|und|et|y|e|\+|/|&) ")
+_ADDRESS = late(
     r"[^\n]*[\u3040-\u9fff\uac00-\ud7af]|[\w.+-]+@[\w-]+\.\w|(?:[\w-]+\.)+[a-z]{2,6}$|[~.]?/|\w+://"
     r"|\d{1,3}(?:\.\d{1,3}){3}"
 )
-_SAYS_NO = re.compile(r"(?i)(?:i|you|we|it|please|can|don't|what|why|let|ask|use|there|no|not|never|yes)\b")
-_TALK = re.compile(
+_SAYS_NO = late(r"(?i)(?:i|you|we|it|please|can|don't|what|why|let|ask|use|there|no|not|never|yes)\b")
+_TALK = late(
     r"(?i)\b(?:i|you|we|it|he|she|they|ich|du|wir|je|tu|nous|yo|io|don't|let's|can|please|is|are|was|ask|know|think"
     r"|use|the|this|that)\b"
 )
-_CLAUSE_END = re.compile(r"[\"'”]?[ \t]*(?:[.,;:!)]|$)")
-_STRONG = re.compile(
+_CLAUSE_END = late(r"[\"'”]?[ \t]*(?:[.,;:!)]|$)")
+_STRONG = late(
     r"(?=\S*\d)(?=\S*[A-Za-z])[A-Za-z0-9_!#$%^&*+=.~-]{8,200}$|[A-Z][a-z]+(?:_[A-Za-z]+)+$"
     r"|\S*[a-z]\S*[!#$%^&*]\S*[A-Za-z0-9]$"
 )

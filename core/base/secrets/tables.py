@@ -5,27 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from core.base import late
 from core.base.secrets.values import is_cell
 
 _WIDEST, _WIDE = 1000, 400
-_NO_HEADINGS = re.compile(r"[{}=<\[\]]|\w\(|, ?[\"']?\w+[\"']? ")
+_NO_HEADINGS = late(r"[{}=<\[\]]|\w\(|, ?[\"']?\w+[\"']? ")
 _QUOTED = r"\"(?:[^\"\n]|\"\")*\"|'(?:[^'\n]|'')*'"
 _SIGNS = {
-    "|": re.compile(r"[^|│┃║\n]*"),
-    "\t": re.compile(r"[^\t\n]*"),
-    ";": re.compile(rf"(?:{_QUOTED}|[^;\n]*)(?=;|$)"),
-    ",": re.compile(rf"[ \t]*(?:{_QUOTED}|[^,\n]*)(?=[ \t]*,|[ \t]*$)"),
-    "  ": re.compile(r"[^ \t\n]+(?:[ \t][^ \t\n]+)*(?=[ \t]{2}|[ \t]*$)"),
+    "|": late(r"[^|│┃║\n]*"),
+    "\t": late(r"[^\t\n]*"),
+    ";": late(rf"(?:{_QUOTED}|[^;\n]*)(?=;|$)"),
+    ",": late(rf"[ \t]*(?:{_QUOTED}|[^,\n]*)(?=[ \t]*,|[ \t]*$)"),
+    "  ": late(r"[^ \t\n]+(?:[ \t][^ \t\n]+)*(?=[ \t]{2}|[ \t]*$)"),
 }
 """What parts the cells of a line, the surest sign first, and one cell."""
-_HEADING = re.compile(r"[ \t\"'`*>#│┃║+-]*[\w$][\w .:/#()$-]{0,39}[\"'`* \t│┃║]*$|[ \t>]*$")
-_USER = re.compile(
+_HEADING = late(r"[ \t\"'`*>#│┃║+-]*[\w$][\w .:/#()$-]{0,39}[\"'`* \t│┃║]*$|[ \t>]*$")
+_USER = late(
     r"(?i)user|login|mail|account|konto|benutzer|nutzer|usuario|utente|identifiant|brukernavn|пользовател|логин|name|host|server|url|site|title|ssid|用户|ユーザ"
 )
-_RULE = re.compile(r"[->:=|+ \t─═━┼╪╋╬┤╡┫╣├╞┣╠┌┐└┘]{3,400}\r?$", re.M)
-_LINE = re.compile(r"[^\n]*")
-_INSERT = re.compile(r"insert\s+into\s+\S{1,120}?\s*\((?P<head>[^()]{1,400})\)\s*values\s*", re.I)
-_TUPLE = re.compile(r"\s*\((?P<row>(?:'(?:[^'\n]|'')*'|\(\)|[^()'\n])*)\)\s*[,;]?")
+_RULE = late(r"[->:=|+ \t─═━┼╪╋╬┤╡┫╣├╞┣╠┌┐└┘]{3,400}\r?$", re.M)
+_LINE = late(r"[^\n]*")
+_INSERT = late(r"insert\s+into\s+\S{1,120}?\s*\((?P<head>[^()]{1,400})\)\s*values\s*", re.I)
+_TUPLE = late(r"\s*\((?P<row>(?:'(?:[^'\n]|'')*'|\(\)|[^()'\n])*)\)\s*[,;]?")
 
 
 def cells_below(text: str, lowered: str, places: list[int], name: re.Pattern[str]) -> Iterator[tuple[int, int, str]]:

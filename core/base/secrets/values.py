@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import re
 
+from core.base import late
+
 _PLACEHOLDER_WORDS_TEXT = """
 your my our the some any enter example sample placeholder dummy fake mock test testing demo insert replace change
 changeme changethis here redacted removed hidden secret password passwd pass pwd token key api apikey value string
@@ -15,68 +17,66 @@ jwt github openai anthropic google aws field input required optional hash hashed
 current prod production dev local postgres
 """
 _PLACEHOLDER_WORDS = frozenset(_PLACEHOLDER_WORDS_TEXT.split())
-PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[-_. ]+|.", re.S)
-_FIRST_WORD = re.compile(
+PARTS = late(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[-_. ]+|.", re.S)
+_FIRST_WORD = late(
     r"(?i)(?:your|example|sample|dummy|fake|placeholder|insert|replace|change[-_]?(?:me|this|it)|mock|redacted"
     r"|undefined|xxx|todo|test|<)"
 )
-_ONLY_WORDS = re.compile(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*[-_]?\d{0,3}$")
-_TEMPLATE = re.compile(
+_ONLY_WORDS = late(r"[A-Za-z]+(?:[-_. ][A-Za-z]+)*[-_]?\d{0,3}$")
+_TEMPLATE = late(
     r"\$\{|\{\{|\$\(|<%|%>|\#\{|@\{|\{[A-Za-z_][\w.]*(?:\(\))?(?:![rsa])?(?::[^{}]*)?\}|\{\d*\}|<[A-Za-z][\w ./-]*>"
     r"|%[({]?[A-Za-z_]\w*[)}%]"
 )
-_FILLED = re.compile(r"(?i)x{4,}|\*{3,}|\.{3}|…|•{3}|#{4,}|_{4,}|^%[sdrv]$|-{5,}|redacted|\[masked")
-_VARIABLE = re.compile(r"\$\{?[A-Za-z_][\w:]*\}?$|\$[A-Z_]{3,}|\$\d$|\$env:|@[A-Za-z_]\w*@?$|%[A-Z_]+%$|[{(<\[]")
-_SOURCE = re.compile(
-    r"environ|getenv|process\.env|import\.meta|secrets\.[A-Za-z]|^vault:|^op://|^arn:|^ref\+|^ssm:|^env:"
-)
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z._/:?!|-]*\d{0,2}$")  # one class: a group in a group takes for ever
-_PATH = re.compile(
+_FILLED = late(r"(?i)x{4,}|\*{3,}|\.{3}|…|•{3}|#{4,}|_{4,}|^%[sdrv]$|-{5,}|redacted|\[masked")
+_VARIABLE = late(r"\$\{?[A-Za-z_][\w:]*\}?$|\$[A-Z_]{3,}|\$\d$|\$env:|@[A-Za-z_]\w*@?$|%[A-Z_]+%$|[{(<\[]")
+_SOURCE = late(r"environ|getenv|process\.env|import\.meta|secrets\.[A-Za-z]|^vault:|^op://|^arn:|^ref\+|^ssm:|^env:")
+_IDENTIFIER = late(r"[A-Za-z_][A-Za-z._/:?!|-]*\d{0,2}$")  # one class: a group in a group takes for ever
+_PATH = late(
     r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\]|[\w+.-]{0,20}://|\.[A-Za-z]"
     r"|[\w.@/-]+\.(?:py|js|ts|tsx|jsx|go|rs|md|json|toml|ya?ml|txt|env|pem|key|html?|css|sh|rb|java|php|c|h|cpp"
     r"|lock|pub|crt|xml)(?:[:)#].*)?$"
 )
-_CODE = re.compile(
+_CODE = late(
     r"[A-Za-z_]\w*\.[A-Za-z_]\w*(?:[.(\[]|$)|[A-Za-z_][\w.:]*(?:\(|\[|<[A-Z]\w*[<>])|self\b|this\b|await\b|new\b"
     r"|return\b|[!=<>&|]=|=>|=="
     r"|(?i:u?int|float|byte|string|uint|vec|char|varchar|bytes)\d*(?i:array|vec|_t)?(?:\(\d*\)|\[\d*\])?[?!]?$"
     r"|[A-Za-z_]\w*::|\.\.|&(?:mut|str|self)\b|\w+\[?\]"
 )
-_CHECKS = re.compile(r"(?:[a-z_]+(?::[\w,]+)?\|)+[a-z_]+(?::[\w,]+)?$")  # what a form demands: required|min:8
-_FIELD = re.compile(
+_CHECKS = late(r"(?:[a-z_]+(?::[\w,]+)?\|)+[a-z_]+(?::[\w,]+)?$")  # what a form demands: required|min:8
+_FIELD = late(
     r"(?i)pass|secret|token|key|user|field|input|required|invalid|type|text|hidden|confirm|forgot|login|auth|string"
     r"|error|name|email"
 )
-_ARGUMENT = re.compile(
+_ARGUMENT = late(
     r"(?i)(?:pass\w*|pwd|secret|token|key|user|arg|param|val(?:ue)?|var|input|field|str|text|prompt|hash|test|foo"
     r"|bar|item|opt|[a-z]|tmp|temp|line|step|part|phase|level|version|v|p|num|id|utf|base|sha|md|aes|rsa|hs|rs|es"
     r"|sha_?)_?\d+$"
 )
-_NUMBERS = re.compile(
+_NUMBERS = late(
     r"[\d.,:_/+-]+(?:[kKmMgG]?[bB]?|ms|s|px|em|rem|%|x|th|st|nd|rd|tok(?:ens)?|h|d|min)?(?:/\w+)?[).\]]*$"
     r"|\d{4}-\d\d-\d\d|0x[0-9a-fA-F]{1,8}$|#[0-9a-fA-F]{3,8}$|v?\d+\.\d+"
 )
-_CODE_ONCE = re.compile(
+_CODE_ONCE = late(
     r"[A-Z]?-?\d{4,8}$|\d{3}[ -]\d{3}$|\d(?: \d){3,7}$|[A-Z2-7]{4}(?: [A-Z2-7]{4}){3,7}$|[A-Z2-7]{16,64}$"
     r"|(?=\S*[A-Z])[A-Z0-9]{4}(?:-[A-Z0-9]{4}){1,3}$|(?=\S*\d)(?=\S*[A-Z])[A-Z0-9]{6,10}$"
 )
-_PHRASE_WORD = re.compile(r"[^\W_]+(?:['’.+-][^\W_]+)?[!?.]?$|\d{1,4}$")
-_APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}$")
-_RULE = re.compile(
+_PHRASE_WORD = late(r"[^\W_]+(?:['’.+-][^\W_]+)?[!?.]?$|\d{1,4}$")
+_APP_PASSWORD = late(r"[a-z]{4}(?: [a-z]{4}){3}$")
+_RULE = late(
     r"(?i)\b(?:is|are|must|should|will|can|cannot|not|least|long|match|matches|missing|need|needs|enter|choose"
     r"|forgot|forgotten|show|hide|minimum"
     r"|maximum|characters?|weak|reset|please|you|your|we|i|it|use|used|using|when|if|that|which|this|has|have|was"
     r"|were|be|or|because|so|so that|same)\b"
 )
 """What is said of a phrase."""
-_MESSAGE = re.compile(
+_MESSAGE = late(
     r"(?i)\b(?:is|are|was|be|must|should|will|can|cannot|too|not|no|at least|short|long|least|match|matches|missing"
     r"|need|enter|choose|forgot"
     r"|forgotten|show|hide|minimum|maximum|characters?|chars|min|max|weak|strong|new|old|of|or|reset|please|only"
     r"|and|a|an|with|from|in|to)\b"
 )
 """What a label or a message says, in a form or an error."""
-_NO_VALUE = re.compile(
+_NO_VALUE = late(
     r"(?i)(?:true|false|yes|no|none|null|nil|n/a|required|optional|string|str|text|bool|boolean|int|integer|number"
     r"|bytes|object|any|char"
     r"|varchar|unknown|never|empty|blank|hidden|masked|plain|plaintext|default|disabled|enabled|supported|bcrypt"
@@ -84,7 +84,7 @@ _NO_VALUE = re.compile(
     r"|encrypted|ok|fail(?:ed)?|function|class|self|this|undefined|nullable|unique|flag|option|prompt|stdin"
     r"|file)(?:\(\d+\))?[?!]?$|[-–—.*•✓✗✔✘]+$"
 )
-_SAID_OF = re.compile(
+_SAID_OF = late(
     r"(?i)(?:wrong|right|correct|incorrect|invalid|valid|missing|needed|unset|safe|secure|weak|strong|short|long"
     r"|same|different|known|unknown"
     r"|okay|fine|good|visible|plain|plaintext|lost|gone|sent|there|here|this|that|these|what|which|when|where|while"
@@ -103,14 +103,14 @@ _SAID_OF = re.compile(
     r"|\w{2,}(?:ed|ing|able|ible|ally|ely|ntly|ive|ful|less|ous|tten|nown|tional|atory|ctly|ption|ssion|iert|bar"
     r"|lich|ée?s?))$"
 )
-_NO_ALPHABET = re.compile("[\u3040-\u9fff\uac00-\ud7af]")
-_JOINED = re.compile(
+_NO_ALPHABET = late("[\u3040-\u9fff\uac00-\ud7af]")
+_JOINED = late(
     r"(?i)(?:com|org|net|io|dev|time|side|memory|level|sensitive|only|auto|pre|post|non|multi|based|encrypted"
     r"|specific)$"
 )
-_NO_LANGUAGE = re.compile(r"(?i)[bcdfghjklmnpqrstvwxz]{6}")
-_SHORT = re.compile(r"(?:\W*\d+[A-Za-z]{0,3}|[A-Za-z]{1,3}-?\d{1,5}|[A-Z]{2,8}-?\d+)\W*$")
-_TECHNIQUE = re.compile(
+_NO_LANGUAGE = late(r"(?i)[bcdfghjklmnpqrstvwxz]{6}")
+_SHORT = late(r"(?:\W*\d+[A-Za-z]{0,3}|[A-Za-z]{1,3}-?\d{1,5}|[A-Z]{2,8}-?\d+)\W*$")
+_TECHNIQUE = late(
     r"(?i)(?:base|utf|sha|md|aes|rsa|oauth|http|python|node|java|php|ruby|perl|win|windows|bcrypt|argon|pbkdf"
     r"|scrypt|ed|secp|curve|rfc|iso"
     r"|ipv|tls|ssl|log|web|part|step|test|line|page|port|phase|level|chapter|version|ver|user|users|item|example"
@@ -121,22 +121,20 @@ _TECHNIQUE = re.compile(
     r"|team)[-_]?\d[\w.-]*$"
 )
 """Words with a number behind them that name something known."""
-_WORD_AND_NUMBER = re.compile(
+_WORD_AND_NUMBER = late(
     r"[^\W\d_]{4,20}\d{2,8}[!?.]?$|[^\W\d_]{6,20}\d[!?.]?$|(?:\d[a-z]){3,}\d?$"
     r"|(?=\S*[A-Z])(?=\S*[a-z])(?:[A-Za-z]{1,8}\d{1,6}){2,}[A-Za-z]*$|[a-zA-Z]{3,12}_\d{2,6}$"
     r"|(?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])[A-Za-z0-9]{2,12}(?:[.-][A-Za-z0-9]{2,12}){1,2}$"
 )
-_WORD_SIGN = re.compile(r"[^\W_]+(?:[!@#$%^&*~?+.,;'_+-][^\W_]+){0,4}[!#$%^*~?+]{0,3}$")
-_CALLED = re.compile(r"[A-Za-z_][\w.]*(?:\(|\[|\.[a-z]+\.)|\.")
-_CONTENT = re.compile(
+_WORD_SIGN = late(r"[^\W_]+(?:[!@#$%^&*~?+.,;'_+-][^\W_]+){0,4}[!#$%^*~?+]{0,3}$")
+_CALLED = late(r"[A-Za-z_][\w.]*(?:\(|\[|\.[a-z]+\.)|\.")
+_CONTENT = late(
     r"(?i)(?:sha(?:1|256|384|512)[-:]|md5:|urn:|data:|did:|spdx|utf-?8|iso-|base64|[0-9a-f]{8}-[0-9a-f]{4}-)"
 )
 
 
-_DOTTED = re.compile(r"(?=\S*\d)(?=\S*[A-Z])[A-Za-z0-9]{2,12}\.[A-Za-z0-9]{2,12}$")
-_KEYBOARD = re.compile(
-    r"(?i)(?:1q2w3e4r|1qaz2wsx|q[wa]ert[yz]u?|azerty|asdfgh|zxcvbn|yxcvbn|qazwsx)\w{0,12}[!?.;']{0,2}$"
-)
+_DOTTED = late(r"(?=\S*\d)(?=\S*[A-Z])[A-Za-z0-9]{2,12}\.[A-Za-z0-9]{2,12}$")
+_KEYBOARD = late(r"(?i)(?:1q2w3e4r|1qaz2wsx|q[wa]ert[yz]u?|azerty|asdfgh|zxcvbn|yxcvbn|qazwsx)\w{0,12}[!?.;']{0,2}$")
 
 
 def has_digit(value: str) -> bool:

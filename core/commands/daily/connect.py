@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,29 +28,10 @@ from core.agents.hand_over import HARVEST, is_ours, set_free
 from core.agents.tools import AGENT, AGENTS, HINTS, PARTS, SERVER, START, Program, agent_name, own_program
 from core.base.paths import choose_home
 from core.base.result import ErrorInfo, KnowledgeError
-from core.commands.row import DRY_RUN, YES, Argument, flag, top
+from core.commands.row import DRY_RUN, NO_OR_YES, YES, Argument, Ask, flag, nobody, top
 from core.commands.text import count, one_line
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
-
-Ask = Callable[[str, str, Sequence[str], int], int | None]
-"""Shows a text and asks a question: the choices, which of them Enter means; the one that was chosen, or None where
-nobody is there to be asked."""
-NO_OR_YES = ("no", "yes")
-
-
-def nobody(_shown: str, _question: str, _choices: Sequence[str], _default: int) -> int | None:
-    """Where nobody can be asked."""
-    return None
-
-
-def agreed(ask: Ask, shown: str, question: str) -> bool:
-    """Whether the user says yes. Raises KnowledgeError where nobody can be asked."""
-    answer = ask(shown, question, NO_OR_YES, 0)
-    if answer is None:
-        raise KnowledgeError("needs-yes", "nobody can be asked here, so nothing was changed", hint="say --yes")
-    return answer == 1
-
 
 CONTEXT_LINES = 1
 

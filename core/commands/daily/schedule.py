@@ -12,8 +12,8 @@ from core.agents.hand_over import HARVEST
 from core.agents.timers import Timer, is_on, tell_system
 from core.base import files
 from core.base.result import KnowledgeError, attempt, disk_errors
-from core.commands.daily.connect import Ask, ChangeReport, nobody, program_for
-from core.commands.row import DRY_RUN, YES, flag, top
+from core.commands.daily.connect import ChangeReport, program_for
+from core.commands.row import DRY_RUN, YES, Ask, flag, nobody, top
 from core.commands.text import one_line
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding

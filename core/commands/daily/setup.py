@@ -18,9 +18,9 @@ from core.agents.connections import Standing
 from core.base.figures import count, size
 from core.base.installed import how_to_install
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
-from core.commands.daily.connect import NO_OR_YES, Ask, connect, connections, nobody, standing_json
+from core.commands.daily.connect import connect, connections, standing_json
 from core.commands.harvest_options import HarvestRequest, harvest_options, keys_of, price_of
-from core.commands.row import flag, top
+from core.commands.row import NO_OR_YES, Ask, flag, nobody, top
 from core.commands.settings import config_set
 from core.commands.sources import ALL, HOME, SourceFound, expiry_text, sources, table_rows
 from core.commands.workspace import Clock, Workspace, reopened, utc_now

@@ -12,9 +12,9 @@ from core.agents.timers import NO_SCHEDULER
 from core.base.installed import uninstall_command
 from core.base.paths import state_folder, user_folder
 from core.base.result import Ok, Result, attempt
-from core.commands.daily.connect import Ask, ChangeReport, connect, nobody
+from core.commands.daily.connect import ChangeReport, connect
 from core.commands.daily.schedule import schedule
-from core.commands.row import DRY_RUN, YES, top
+from core.commands.row import DRY_RUN, YES, Ask, nobody, top
 from core.commands.text import one_line
 from core.commands.workspace import Workspace
 

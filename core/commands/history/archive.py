@@ -16,8 +16,7 @@ from core.base import files
 from core.base.figures import seconds_of
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.daily.autopilot import read_autopilot, sources_of
-from core.commands.daily.connect import Ask, agreed, nobody
-from core.commands.row import flag, group, needed, option, optional, single
+from core.commands.row import Ask, agreed, flag, group, needed, nobody, option, optional, single
 from core.commands.sources import deleted_by_tools
 from core.commands.text import count, one_line, size
 from core.commands.workspace import Clock, Workspace, utc_now

@@ -48,7 +48,6 @@ from core.commands.search import remarks, search
 from core.commands.text import count
 from core.commands.transcript import LOOK_SECONDS, opened_index
 from core.commands.workspace import Workspace
-from core.conversations.searched import title_of
 from core.experience import record
 from core.experience.kinds import infer_task_type
 from core.experience.record import Served
@@ -314,9 +313,9 @@ class _Look:
             self.warnings += [one for one in report.warnings if one not in self.warnings]
             self.nothing += [report.nothing] if report.nothing else []
         if self._database is not None and self._kind in ("", "conversation") and not self._tag:
-            allowed = None if scope.everything else scope.tells_conversation
+            tells = None if scope.everything else scope.tells_conversation
             found = find_in(
-                self._workspace, self._database, self._brought, self.text, wanted, self._most, allowed=allowed
+                self._workspace, self._database, self._brought, self.text, wanted, self._most, None, tells, self._stems
             )
             spoken, self.turns, self.understood, self.asides = found.hits, found.turns, found.note, found.warnings
             self.nothing += [found.nothing] if found.nothing else []
@@ -374,6 +373,8 @@ class _Look:
             return []
         sql = f"SELECT name, title, ended, folder FROM conversations WHERE {stored.READ} ORDER BY ended DESC, path"
         own = (row for row in self._database.execute(sql) if row[0] not in told and scope.tells_conversation(row[3]))
+        from core.conversations.searched import title_of  # for a weak answer alone: it loads what reads conversations
+
         found = []
         for name, title, ended, _folder in islice(own, SESSIONS_NAMED):
             called = self._called(name)

@@ -14,11 +14,10 @@ from core.base.entry import statement_key
 from core.base.markdown import parse_bullets
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.bullets import change_all
-from core.commands.daily.connect import Ask, nobody
 from core.commands.fact_edits import confirm_fact, delete_fact
 from core.commands.quarantine import HeldItem, accept_all, drop_all, quarantine_list
 from core.commands.review.waiting import KINDS, Waiting, of_project, replace_old, settle_missing, waiting
-from core.commands.row import Argument, flag, group, listed, option, single
+from core.commands.row import Argument, Ask, flag, group, listed, nobody, option, single
 from core.commands.statements import Found, bullets_of, refresh_digest
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache, partial
-from typing import Any, NamedTuple
+from functools import cache, cached_property, partial
+from typing import Any
 
 from core.base import files
 from core.base.entry import statement_key, statement_mark
@@ -20,7 +20,6 @@ from core.base.project import GLOBAL
 from core.base.ready import kept_ready
 from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.commands.bullets import TITLES, change_all
-from core.commands.facts import current_facts
 from core.commands.project import EVERY, find_project, projects_named
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
 from core.commands.statements import all_lines, refresh_digest
@@ -28,8 +27,7 @@ from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience.record import MISLED_OFTEN, Served, served
 from core.factindex.facts import Fact
 from core.factindex.index import read_index
-from core.factindex.record import read_history
-from core.factindex.sync import record_path
+from core.factindex.record import read_history, record_path
 from core.give import still
 from core.harvest.proofs import Missing, Proofs, find_missing, marks
 from core.harvest.recovery import Recovered, with_store
@@ -101,7 +99,8 @@ class Waiting:
         return {**row, "lines": list(self.lines)}
 
 
-class Look(NamedTuple):
+@dataclass(frozen=True)
+class Look:
     """What the kinds are gathered from. `everything`: also what is asked only of whoever wants to see it; `glance`:
     without looking through the plans of every harvest."""
 
@@ -113,6 +112,11 @@ class Look(NamedTuple):
     @property
     def today(self) -> str:
         return self.now.astimezone(UTC).date().isoformat()
+
+    @cached_property
+    def proposed(self) -> list[Superseding]:
+        """What `_proposed` gives: three kinds ask, and comparing is what takes time."""
+        return _proposed(self.workspace.paths, None)
 
 
 def waiting(
@@ -196,7 +200,11 @@ def proposals(paths: Paths, problems: list[ErrorInfo] | None = None) -> list[Sup
     """What a newer statement seems to contradict, and what a model has said to be outdated, finished or answered. Of
     all that would take the place of one statement the newest alone, and nothing where the user has dismissed that or
     put it off. `problems` hears of a ledger whose offers could not be read; the others are given all the same."""
-    pairs = sorted(_proposed(paths, problems), key=lambda pair: _age(pair.new))
+    return _newest(paths, _proposed(paths, problems))
+
+
+def _newest(paths: Paths, proposed: Iterable[Superseding]) -> list[Superseding]:
+    pairs = sorted(proposed, key=lambda pair: _age(pair.new))
     newest = {(pair.old.file, pair.old.bullet.line, pair.act): pair for pair in pairs}
     dismissed = silenced(paths, utc_now().date().isoformat())
     asked = [pair for pair in newest.values() if pair.key not in dismissed]
@@ -341,7 +349,7 @@ def _held(look: Look) -> Iterator[Waiting]:
 
 def _pairs(look: Look, finished: bool) -> Iterator[Waiting]:
     """What seems outdated, or what a model says is finished or answered."""
-    for pair in proposals(look.workspace.paths):
+    for pair in _newest(look.workspace.paths, look.proposed):
         if (pair.kind in FINISHED) != finished:
             continue
         kind, yes, no = "outdated", "strike the old one through", "keep both"
@@ -383,10 +391,10 @@ def _alike(look: Look) -> Iterator[Waiting]:
     paths = look.workspace.paths
     silent = silenced(paths, look.today)
     older = set[str]()
-    asked = {_two(pair.old.bullet.text, pair.new.bullet.text) for pair in _proposed(paths, None)}
+    asked = {_two(pair.old, pair.new) for pair in look.proposed}
     for pair in similar(paths):
         old, new = sorted((pair.first, pair.second), key=_age)
-        two = _two(old.bullet.text, new.bullet.text)
+        two = _two(old, new)
         if two in asked:
             continue
         asked.add(two)
@@ -445,13 +453,20 @@ def _as_said(gone: RemovedStatement, entries: Sequence[Mapping[str, Any]]) -> Bu
 
 def _stale(look: Look) -> Iterator[Waiting]:
     since = (look.now - timedelta(days=UNCONFIRMED_DAYS)).astimezone(UTC).date().isoformat()
-    facts = read_index if look.glance else lambda _: current_facts(look.workspace, look.now)[0]
     runs = cache(partial(_runs, look.workspace.paths))  # most stores have no old fact, and never read them
-    for fact in facts(look.workspace.paths.knowledge):
+    for fact in _facts(look):
         if why := _why_stale(fact, look.today, since, runs):
             key, why = _key("stale", fact.id, statement_key(fact.fact)), f"{why}: {fact.id}"
             yes, no, day = "delete the fact", "it still holds", fact.last_confirmed
             yield Waiting("stale", key, fact.fact, why, yes, no, fact, day=day, project=fact.domain)
+
+
+def _facts(look: Look) -> Iterable[Fact]:
+    if look.glance:
+        return read_index(look.workspace.paths.knowledge)
+    from core.commands.facts import current_facts  # these read the YAML files, and a glance the index alone
+
+    return current_facts(look.workspace, look.now)[0]
 
 
 def _runs(paths: Paths) -> Mapping[str, str]:
@@ -493,8 +508,8 @@ def _key(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _two(one: str, other: str) -> frozenset[str]:
-    return frozenset((statement_key(one), statement_key(other)))
+def _two(one: Placed, other: Placed) -> frozenset[str]:
+    return frozenset((one.bullet.key, other.bullet.key))
 
 
 def _age(place: Placed) -> tuple[str, int]:
