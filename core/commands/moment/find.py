@@ -436,7 +436,6 @@ class _Look:
         text = f"{entry.title}: {words}" if entry.kind == "note" and entry.title else " ".join(words.split())
         if entry.kind == "memory" and "agent" in entry.provenance:
             text += f" ({entry.provenance.strip('[]')})"
-        text += " (done)" * ("tasks_done" in entry.tags)
         folder = held.project if held is not None else entry.project
         named = (entry.key,) if entry.kind == "document" else (words, text)
         share = float(not _is_weak(hit.why))
@@ -447,7 +446,7 @@ class _Look:
             self._served(*named), held.state_end if held is not None else "", hit.score,
             share < LEAST_SHARE, is_own,
             held.branch if held is not None else "", (), self._called(name),
-            sharp=share,
+            sharp=share, against="done" * ("tasks_done" in entry.tags),
         )  # fmt: skip
 
     def _conversation(self, hit: ConversationHit, score: float, is_own: bool) -> FoundRow:

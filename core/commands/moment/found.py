@@ -58,7 +58,7 @@ class FoundRow:
     left: int = 0
     """So many sentences of its session that say as much of it had no room."""
     against: str = ""
-    """What the user did to the line that says what stands in the text: it is not so any more."""
+    """Why the text does not hold any more: it is done, or what the user did to the line that says it."""
     misled: str = ""
     """A warning, where it led astray too often at this kind of task: it stands last then."""
 
