@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command, Commit, Compaction, Delegation, Edit, Event, Plan, Question
+from core.rules.asked import requests
 from core.rules.failures import folder_of
-from core.rules.handoff import requests
 from core.rules.sentence import ANNOUNCES, FAINT, FILE, STRONG, WEAK, cue_of, is_prose, rows_of
 from core.rules.session import is_change, read_session
 from core.search.words import STOP_WORDS
