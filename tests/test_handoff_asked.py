@@ -67,7 +67,7 @@ def test_the_goal_of_a_long_session_is_what_it_is_about_in_the_end(shop: Path) -
     out = call("handoff", "s9")[1]
     goal = out.split("## Goal")[1].split("## State")[0]
     assert f"- the session began (turn 1) with: {WEIGHS}" in goal and f"\n> {last}\n" in goal, goal
-    assert "the last 2 of its 17 requests are about (turn 31):" in goal and "what did you change?" in goal, goal
+    assert "the last 2 of its 17 requests are about this (turn 31):" in goal and "what did you change?" in goal, goal
     assert "no edit is recorded; named last: `ledger.py`" in out and "window.py" not in out.split("## Files")[1][:90], (
         out
     )
@@ -97,6 +97,14 @@ def test_what_the_goal_speaks_of_is_told_where_a_bare_command_asked_for_it(shop:
     out = call("handoff", "s9")[1]
     assert "it speaks of what the assistant had said (turn 2): “1. The tray of the scale is cached" in out, out
     assert "smells" not in out and "/review" not in out, out
+
+
+def test_a_choice_of_which_more_is_said_is_told_with_what_was_chosen(shop: Path) -> None:
+    """ "3 but on this branch" was all that a hand-off and `why` told of what was wanted."""
+    offered = "| # | what |\n|---|---|\n| 1 | oil the till |\n| 2 | weigh the coins of all the drawers |\n\nWhich one?"
+    then = turn("user", "2 but apply the changes to this branch, since they belong there", 2, "s9", shop)
+    kept("s9", [turn("user", "/todos", 0, "s9", shop), *said(offered, 1, shop), then, *said("Done.", 3, shop)])
+    assert "“2 | weigh the coins of all the drawers”" in (out := call("handoff", "s9")[1]), out
 
 
 def test_open_boxes_stand_in_open_and_no_list_of_boxes_stands_for_an_answer(shop: Path) -> None:

@@ -17,15 +17,19 @@ LATER_REQUEST, SHORT_REQUEST = 240, 40
 """So much of a question stands beside its answer; a shorter request is told with the question that it answers."""
 MIN_AGAIN, ALIKE = 12, 0.8
 """A request that begins like the one before was typed once more."""
-MANY, LEAST_TOLD, SHARED, ANSWERED = 14, 4, 0.2, 4000
-"""In a session of more requests a subject ends: where one that has so many telling words shares less than this part of
-them, and no file, with so much of the exchange before."""
+MANY, BEGUN, LEAST_TOLD, SHARED, ANSWERED = 14, 3, 4, 0.2, 4000
+"""In a session of more requests there may be several subjects: one begins where a request that has so many telling
+words shares less than this part of them, and no file, with so much of the exchange before."""
+_LEANS = re.compile(r".{0,40}\b(?:this|that|it|these|those|them)\b", re.IGNORECASE)
+"""How a request begins that goes on with the one before."""
 _SAYS_NOTHING = re.compile(
     r"\W*(?:ok(?:ay)?|yes|thanks?|continue|proceed|go on|next|hi|hello|q|quit|exit|"
     r"(?:are )?you (?:good |still )?there|request interrupted by user( for tool use)?)\W*",
     re.IGNORECASE,
 )
 _CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
+_AND_MORE = re.compile(r"\W*\d\W*(?:but|and|with|then)\b", re.IGNORECASE)
+"""A choice of which something more is said."""
 _COMMAND = re.compile(r"<command-name>\s*/?([\w:-]+)(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
 _BARE_COMMAND = re.compile(r"/[\w:-]+")
 _OF_TOOL = re.compile(r"clear|compact|exit|quit|model|log(?:in|out)|resume|context|cost|help|config|mcp|agents?|status")
@@ -82,7 +86,7 @@ def _is_answered(session: Session, asked: int, until: int) -> bool:
 def _chosen(text: str, offered: str) -> str:
     """An answer that chooses from the list of a message, with what stands there and the question to it; "" for any
     other."""
-    mark = _CHOICE.match(text) if len(text) < SHORT_REQUEST else None
+    mark = _CHOICE.match(text) if len(text) < SHORT_REQUEST or _AND_MORE.match(text) else None
     row = mark and re.search(rf"^[^\w\n]*{mark[1]}(?:[.):]|[^\w\n]*\|)\W+.*", offered, re.MULTILINE)
     if not row:
         return ""
@@ -107,19 +111,27 @@ def from_the_goal(session: Session) -> list[tuple[int, str]]:
     return asked[next((at for at, told in enumerate(tells) if told), 0) :]
 
 
-def last_subject(asked: Sequence[tuple[int, str]], answers: Sequence[str]) -> int:
-    """Where among many requests, each with its answer, the subject of the last begins: 0 where they are few, or one
-    leads to the other."""
-    if len(asked) <= MANY:
-        return 0
-    for at in range(len(asked) - 1, 0, -1):
-        text = asked[at][1]
-        before = f"{asked[at - 1][1]}\n{answers[at - 1][:ANSWERED]}"
-        told, files = stems(text), _files_in(text)
-        if len(told) >= LEAST_TOLD and not files & _files_in(before) and len(told & stems(before)) < SHARED * len(told):
-            return at
+def last_subject(session: Session, exchanges: Sequence[tuple[int, str, str]]) -> int:
+    """Where among many requests, each with its turn and its answer, the subject of the last begins: 0 where they are
+    few, one leads to the other, or a file that was written or named in the first of them is in the last too."""
+    for at in range(len(exchanges) - 1, BEGUN, -1) if len(exchanges) > MANY else ():
+        text, (_, asked, answer) = exchanges[at][1], exchanges[at - 1]
+        before = f"{asked}\n{answer[:ANSWERED]}"
+        told, shared = stems(text), stems(text) & stems(before)
+        if _LEANS.match(text) or len(told) < LEAST_TOLD or len(shared) >= SHARED * len(told):
+            continue
+        if not _named(text) & _named(before):
+            first = _files(session, exchanges[:BEGUN], exchanges[BEGUN][0])
+            last = _files(session, exchanges[at:], len(session.conversation.turns))
+            return at if last and not first & last else 0
     return 0
 
 
-def _files_in(text: str) -> set[str]:
+def _files(session: Session, exchanges: Sequence[tuple[int, str, str]], until: int) -> set[str]:
+    """The files that were written or named in some exchanges, which end before a turn."""
+    wrote = {name for at, edit in session.edits if exchanges[0][0] <= at < until for name in edit.names}
+    return wrote | _named("\n".join(text for _, *said in exchanges for text in said))
+
+
+def _named(text: str) -> set[str]:
     return {found.rsplit("/", 1)[-1] for found in FILE.findall(text)}

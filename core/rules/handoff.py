@@ -77,6 +77,10 @@ _CHECKED = re.compile(
     r"\bbuilds? clean|\b(?:tests?|checks?|lint|build)\b.{0,20}\b(?:pass(?:es|ed)?|clean|green))\b",
     re.IGNORECASE,
 )
+_WORKS = re.compile(
+    r"(?:\w+[,.!]* )?(?:it|that|this|everything|all) (?:now )?work(?:s|ed)\b[^.!?\n]{0,80}", re.IGNORECASE
+)
+"""What a user says who has tried it."""
 _WISHED = re.compile(r"\b(?:until|once|if|when|after|should|must|will|ensure|make sure|to)\b", re.IGNORECASE)
 """What stands before a result that is none yet."""
 _BOX = re.compile(r"^[ \t]*[-*] \[[ xX]\] .*$", re.MULTILINE)
@@ -123,7 +127,7 @@ def handoff(session: Session, about: Mapping[str, str]) -> str:
     head += ["- nothing was asked of a model in it, and nothing was done"] * (not (requests(session) or session.events))
     most, first = MOST_EXCHANGE, MOST_FIRST
     rows, latest = _exchanges(session), MAX_LATER
-    since = last_subject([row[:2] for row in rows], [row[3] for row in rows])
+    since = last_subject(session, [(at, text, said) for at, text, _, said in rows])
     begun = rows[since][0] if rows else 0
     parts = {
         "Files": list(_files(session, about["Folder"], begun)), "Decided": decided, "Tried": tried, "Open": left,
@@ -201,7 +205,8 @@ def _goal(session: Session, since: int, most: int) -> Iterator[str]:
         return
     if since:
         yield f"- the session began (turn {asked[0][0] + 1}) with: {beginning(one_line(asked[0][1]), LATER_REQUEST)}"
-        yield f"- the last {len(asked) - since} of its {len(asked)} requests are about (turn {asked[since][0] + 1}):"
+        number, of = len(asked) - since, len(asked)
+        yield f"- the last {number} of its {of} requests are about this (turn {asked[since][0] + 1}):"
     yield from quoted(asked[since][1], most)
     yield from _answered_to(session, asked[0], most // 2)
     work = [row for row in asked[since + 1 :] if not _APPROVES.fullmatch(row[1])]
@@ -546,6 +551,8 @@ def _verify(session: Session) -> Iterator[str]:
         and not text.endswith(":")
         and not _WISHED.search(text[: seen.start()])
     ]
+    tried = [(at, found[0]) for at, text in requests(session) if (found := _WORKS.match(text))][-1:]
+    said += [f"- the user said (turn {at + 1}): “{one_line(text)}”" for at, text in tried]
     yield from said[-MAX_CHECKS:] if len(runs) < 2 else ()
     if not (runs or said or linted) and session.last_change >= 0:
         yield "- no test, lint or build is recorded in the session"
