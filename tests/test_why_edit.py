@@ -99,3 +99,23 @@ def test_a_commit_that_only_takes_lines_away_has_a_writer(shop: Path) -> None:
     committed(shop, {"till.py": "import sys\n"}, "2026-05-09T12:00:00+00:00")
     newest = call("why", "till.py")[1].split("2026-05-08")[0]
     assert "asked for (turn 1): Stop weighing the tray" in newest, newest
+
+
+def test_a_finding_that_names_what_the_line_has_is_its_reason(shop: Path) -> None:
+    """A review had said what is wrong in an item without "because", and the line was told to have no reason."""
+    found = "`till.weigh_each_coin` calls a scale that shops abroad have not got"
+    review = f"The design reads well.\n\n- {found}\n- The tray is long.\n\nShall I mend these points one by one?"
+    rows = [turn("user", "Look at the design of the shop, please", 0, "s9", shop), *said(review, 1, shop)]
+    kept("s9", [*rows, turn("user", "yes", 2, "s9", shop), *edited(shop / "till.py", "pass", LINE, 3, "s9", shop)])
+    committed(shop, {"till.py": f"{LINE}\n"}, "2026-05-09T12:00:00+00:00")
+    assert f"reason (assistant, turn 2): {found}" in (out := call("why", "till.py:1")[1]), out
+
+
+def test_what_was_asked_for_is_told_from_the_summary_of_what_went_before(shop: Path) -> None:
+    """The file of a session that had been shortened has no request in it."""
+    summary = "This session is being continued from a previous conversation that ran out of context.\n\n"
+    summary += f"1. Primary Request and Intent:\n   - {ASKED}\n\n2. Pending Tasks:\n   - Weigh each coin in till.py"
+    begun = {**turn("user", summary, 0, "s9", shop), "isCompactSummary": True}
+    kept("s9", [begun, *edited(shop / "till.py", "pass", LINE, 1, "s9", shop)])
+    committed(shop, {"till.py": f"{LINE}\n"}, "2026-05-09T12:00:00+00:00")
+    assert f"from the summary of what went before: - {ASKED}" in (out := call("why", "till.py:1")[1]), out

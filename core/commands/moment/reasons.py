@@ -46,6 +46,8 @@ _EXPLAINED = re.compile(r"^(?:- )?(?:explanation|instructions?|justification): `
 _WHY_HEADING = re.compile(
     r"^#+ *(?:\d\.\s*)?\W*(?:context|why|background|problem|motivation|rationale|root cause)\b", re.I
 )
+_WANTED = re.compile(r"Primary Request and Intent:?\**\s*\n(.*)", re.DOTALL)
+"""Where the summary of a conversation that went on says what was wanted."""
 _CODE = re.compile(r"[;{}]\s*\Z|^\s*(?:/[/*]|\*/|<)")
 """A line of code that somebody pasted without a fence."""
 _SPARES = re.compile(r"\bso (?:[\w-]+ ){1,6}?(?:can(?:no|['’])t|(?:wo|do|does|did)n['’]t|no longer)\b", re.IGNORECASE)
@@ -327,7 +329,7 @@ class Sought(NamedTuple):
 
 def sought(name: str, line: str, change: str) -> Sought:
     """What is sought for a line and what is known of the change that it came with."""
-    names = {one.casefold() for one in _NAME.findall(line or change) if _OF_CODE.search(one)}
+    names = {one.casefold().strip("_") for one in _NAME.findall(line or change) if _OF_CODE.search(one)}
     return Sought(Path(name).name, frozenset(names - _EVERYWHERE), _beginnings(line), _beginnings(change))
 
 
@@ -356,11 +358,17 @@ def told_of(talk: Conversation, edit: int, of: Sought, thoughts: Iterable[tuple[
     orders = requests(read_session(talk))
     at, text = next((row for row in reversed(orders) if row[0] <= edit and _tells_work(row[1], of)), (-1, ""))
     until = next((row[0] for row in orders if row[0] > edit and _tells_work(row[1], of)), len(talk.turns))
+    if at < 0 and (summary := _summary_before(talk, edit)) >= 0:
+        wanted = _WANTED.search(talk.turns[summary].text)
+        at, text = summary, f"from the summary of what went before: {wanted[1].strip()}" if wanted else ""
     order = _short(text, of)
     if last := [row[1] for row in orders if at < row[0] <= edit and not row[1].endswith("?")]:
         order = " … then: ".join(filter(None, (order, " ".join(last[-1].split())[:ASKED])))
     of = of.rarer([row for turn in talk.turns if turn.role in ("user", "assistant") for row in rows_of(turn.text)])
+    thoughts = list(thoughts)
     weighed = sorted(_weighed(talk, edit, at, until, of, thoughts), key=lambda one: -one[0])
+    if not weighed or weighed[0][0] < LEAST_WORTH:
+        weighed = sorted(_weighed(talk, edit, at, until, of, thoughts, of.names), key=lambda one: -one[0])
     best: list[Quote] = []
     for worth, quote in weighed:
         if worth < max(LEAST_WORTH, SHARE_OF_BEST * weighed[0][0]) or len(best) == MAX_QUOTES:
@@ -369,6 +377,12 @@ def told_of(talk: Conversation, edit: int, of: Sought, thoughts: Iterable[tuple[
         if not (second or quote.text in order or any(_alike(quote.text, one.text) for one in best)):
             best.append(quote)
     return Told(order, at + 1, tuple(best))
+
+
+def _summary_before(talk: Conversation, edit: int) -> int:
+    """The turn of the last summary before an edit by which a conversation was shortened, -1 where there is none."""
+    turns = enumerate(talk.turns[:edit])
+    return max((at for at, turn in turns if any(isinstance(event, Compaction) for event in turn.events)), default=-1)
 
 
 def _tells_work(request: str, of: Sought) -> bool:
@@ -383,9 +397,16 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _weighed(
-    talk: Conversation, edit: int, asked: int, until: int, of: Sought, thoughts: Iterable[tuple[int, str]]
+    talk: Conversation,
+    edit: int,
+    asked: int,
+    until: int,
+    of: Sought,
+    thoughts: Sequence[tuple[int, str]],
+    names: frozenset[str] = frozenset(),
 ) -> Iterator[tuple[float, Quote]]:
-    """The sentences that may give the reason, each with its weight."""
+    """The sentences that may give the reason, each with its weight; of the message that the request answers also the
+    items that have one of the names."""
     said = [at for at in range(until) if _speaker(talk, at)]
     before = [at for at in said if at <= edit]
     answered = max((at for at in said if at < asked and talk.turns[at].role == "assistant"), default=-1)
@@ -405,7 +426,7 @@ def _weighed(
         else:
             near = max(1.5, 3.0 - 0.1 * sum(at < one for one in before))
         beside_it = near >= AT_THE_EDIT or at == edit
-        for quote, cue in _sentences(talk.turns[at].text, at, by):
+        for quote, cue in _sentences(talk.turns[at].text, at, by, names if at == answered else frozenset()):
             hits = of.hits(quote.text)
             if (beside_it or of.about(quote.text) or (at == asked and hits >= LEAST_HITS)) and (
                 cue >= WEAK or at <= edit
@@ -433,8 +454,9 @@ def _weighed(
                     yield 2 * near + of.hits(row), Quote(shown, at + 1, "command")
 
 
-def _sentences(text: str, at: int, by: str) -> Iterator[tuple[Quote, float]]:
-    """The whole sentences of prose in which a word, or the heading, tells a reason, and how much that weighs."""
+def _sentences(text: str, at: int, by: str, names: frozenset[str] = frozenset()) -> Iterator[tuple[Quote, float]]:
+    """The whole sentences of prose in which a word, or the heading, tells a reason, and how much that weighs. An item
+    with one of the names is a reason as a finding."""
     explains = False
     for row in rows_of(text):
         if row.startswith("#"):
@@ -442,6 +464,8 @@ def _sentences(text: str, at: int, by: str) -> Iterator[tuple[Quote, float]]:
             continue
         words = _MARK.sub("", " ".join(row.split()))
         cue = STRONG if explains or _SPARES.search(words) else cue_of(words)
+        if not cue and names and _MARK.match(row.strip()):
+            cue = WEAK * any(name in words.casefold() for name in names)
         if (
             not (cue or by == "user")
             or not _is_words(words)
