@@ -2,8 +2,9 @@
 
 A commit is known to be a session's by its hash in what git answered there, or, where it has another one by now (a
 rebase, a squash), by its subject in a commit of a session that wrote the file. Never by time: two sessions that ran in
-the same hour are as likely to be wrong as right. Who commits need not have written: a line is a session's whose edit
-put it in, and the reason is sought around that edit (`reasons.py`). What was asked for is told apart from why; where
+the same hour are as likely to be wrong as right; a time only rules out what was edited behind the commit. Who commits
+need not have written: a line is a session's whose edit put it in last before that, and the reason is sought around that
+edit (`reasons.py`). What was asked for is told apart from why; where
 nothing tells, the answer says so.
 """
 
