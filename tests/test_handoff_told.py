@@ -217,7 +217,7 @@ def test_a_check_passed_where_its_output_says_so_behind_a_pipe(shop: Path) -> No
 
 def test_a_plan_that_is_shortened_keeps_its_steps(shop: Path) -> None:
     """The last step of a plan, an answer to a reviewer, was in the middle that was cut out: nobody did it."""
-    detail = "The tray is weighed with each coin of the till in it, one after the other.\n" * 12
+    detail = "The tray is weighed with each coin of the till in it, one after the other.\n" * 24
     steps = "".join(f"### Step {at}: Weigh tray {at}\n\n{detail}\n" for at in range(1, 4))
     plan = (
         f"# Plan\n\n{detail}{steps}### Step 4: Answer the reviewer. It can wait.\n\n{detail}## Notes\n\n{detail}Ende."
@@ -227,7 +227,7 @@ def test_a_plan_that_is_shortened_keeps_its_steps(shop: Path) -> None:
     assert "> ### Step 2: Weigh tray 2\n" in goal and "> ### Step 4: Answer the reviewer.\n" in goal, goal
     assert "characters left out …]\n> #" in goal and "can wait" not in goal and goal.endswith("> Ende.\n"), goal
     quoted = [line[2:] for line in goal.splitlines() if line.startswith(">")]
-    assert len(goal) < 2900 and all(line.startswith(("#", "The tray", "[…", "Ende")) for line in quoted), goal
+    assert len(goal) < 5800 and all(line.startswith(("#", "The tray", "[…", "Ende")) for line in quoted), goal
 
 
 def test_an_answer_that_is_shortened_keeps_its_later_points(shop: Path) -> None:

@@ -132,7 +132,7 @@ def _is_plain(line: str) -> bool:
 
 
 def find_failures(session: Session) -> Iterator[Found]:
-    """A command that failed, and what works instead; each cause once, with how often it struck."""
+    """A command that failed, and what works instead; each cause once, with how often that command failed by it."""
     events = session.events
     commands = [(at, turn, row) for at, (turn, row) in enumerate(events) if isinstance(row, Command)]
     printed: dict[str, set[str]] = defaultdict(set)
@@ -160,7 +160,8 @@ def find_failures(session: Session) -> Iterator[Found]:
             cures.add(works)
             told[one.cause] = one, works
     for cause, (one, works) in told.items():
-        times = sum(other.cause == cause for other in failed)
+        same = (other for other in failed if other.cause == cause)
+        times = sum(bare(other.event.words) == bare(one.event.words) for other in same)
         shown = one.why if len(one.why) <= LONGEST_WHY else one.why[:LONGEST_WHY].rsplit(" ", 1)[0] + " …"
         versions = [line.strip() for line in one.event.output.split("\n") if _VERSIONS.match(line.strip())][:2]
         shown = "; ".join([shown, *versions])

@@ -15,9 +15,10 @@ from core.base.command_line import command_key, error_line
 from core.conversations.changed import NO_CHANGE, branch_at_end, changed_files, of_the_work, plain_path, root_of
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Command, Commit, Edit, FileRead, OtherCall, Plan, call_words
-from core.conversations.ran import orders_tool
+from core.conversations.ran import works
 from core.rules import words
 from core.rules.answers import find_answers
+from core.rules.asked import LATER_REQUEST, asks_for_work, from_the_goal, last_subject, requests
 from core.rules.end import (
     breaks_off,
     edits_not_made,
@@ -31,27 +32,22 @@ from core.rules.failures import ASIDE, failure, find_failures
 from core.rules.left import find_left
 from core.rules.prose import by_person
 from core.rules.quote import beginning, gist, one_line, prose, quoted, without_edits, without_ticked
-from core.rules.sentence import ENDS, FENCED, Found
+from core.rules.sentence import ENDS, FENCED, FILE, Found, stems
 from core.rules.session import Session, read_session
+from core.rules.units import cut
 
 MAX_BYTES = 6000
-FIRST_REQUEST, MOST_CLOSING, CLOSING, GIVEN_TASK = 2400, 4000, 1800, 900
-"""So many characters of what was asked first, and of the last words of the assistant (at least so many of these); of a
-task that an assistant gave, much of which is the same each time."""
-LATER_REQUEST, LEAST_EXCHANGE, MOST_EXCHANGE, SHORTEST = 240, 200, 3000, 90
-SHORT_OPEN, SHORT_REQUEST, WITH_COMMANDS = 25, 40, 420
-"""A shorter one is told with the question that it answers."""
+MOST_FIRST, FIRST_REQUEST, MOST_CLOSING, CLOSING, GIVEN_TASK = 4800, 2400, 4000, 1800, 900
+"""So many characters of what was asked first (at least so many), and of the last words of the assistant (at least so
+many of these); of a task that an assistant gave, much of which is the same each time."""
+LEAST_EXCHANGE, MOST_EXCHANGE, SHORTEST = 200, 3000, 90
+SHORT_OPEN, WITH_COMMANDS = 25, 420
 MAX_COMMITS, MAX_FILES, MAX_OPEN, MAX_CHECKS, MAX_DECIDED = 6, 14, 6, 5, 6
-MAX_FAILED, LEAST_POINTS, LEAST_WORDS = 6, 4, 3
-MAX_LATER, MIN_AGAIN, ALIKE = 14, 12, 0.8
+MAX_FAILED, MAX_EDITS, MAX_STEPS, LEAST_POINTS, LEAST_WORDS, LEAST_SHARED = 6, 2, 3, 4, 3, 2
+MAX_LATER = 14
 NEWEST, FEW = 6, 450
 """Of so many requests it is always told what they came to; of those before where there is room for so much of each."""
 HEADINGS = ("Goal", "State", "Open", "Verify", "Files", "How it went", "Decided", "Tried")
-_SAYS_NOTHING = re.compile(
-    r"\W*(?:ok(?:ay)?|yes|thanks?|continue|proceed|go on|next|hi|hello|q|quit|exit|"
-    r"(?:are )?you (?:good |still )?there|request interrupted by user( for tool use)?)\W*",
-    re.IGNORECASE,
-)
 _APPROVES = re.compile(
     r"\W*(?:(?:nice|great|perfect|thanks?|thank you|awesome|cool|good|lgtm|it|that|this|now|all) ?[,!.]* ?){0,4}"
     r"(?:works?(?: now| well)?|worked|job|looks good|good|thanks?|perfect|nice|great|you)\W*",
@@ -73,26 +69,28 @@ _TO_DO = re.compile(
     r"left (?:untouched|undone|out)|did not (?:run|test)|couldn['’]t (?:run|test|verify)|untested)\b",
     re.IGNORECASE,
 )
-_BLOCKS = re.compile(r"\b(?:blocked|blocker|waiting (?:for|on)|cannot (?:proceed|continue)|by hand)\b", re.IGNORECASE)
+_BLOCKS = re.compile(
+    r"\b(?:blocked|(?<!not a )(?<!no )blocker|waiting (?:for|on)|cannot (?:proceed|continue)|by hand)\b", re.IGNORECASE
+)
 _CHECKED = re.compile(
     r"(?:\b[1-9]\d* (?:tests? )?pass(?:ed|ing)?|(?:\A\W*|\bI (?:have |also )?|\bI['’]ve )(?:verified|confirmed|tested)|"
     r"\bbuilds? clean|\b(?:tests?|checks?|lint|build)\b.{0,20}\b(?:pass(?:es|ed)?|clean|green))\b",
     re.IGNORECASE,
 )
+_WORKS = re.compile(
+    r"(?:\w+[,.!]* )?(?:it|that|this|everything|all) (?:now )?work(?:s|ed)\b[^.!?\n]{0,80}", re.IGNORECASE
+)
+"""What a user says who has tried it."""
 _WISHED = re.compile(r"\b(?:until|once|if|when|after|should|must|will|ensure|make sure|to)\b", re.IGNORECASE)
 """What stands before a result that is none yet."""
+_BOX = re.compile(r"^[ \t]*[-*] \[[ xX]\] .*$", re.MULTILINE)
 _UNTICKED = re.compile(r"^[ \t]*[-*] \[ \] +(\S.*)$", re.MULTILINE)
-_CHOICE = re.compile(r"\W*(\d|[a-dA-D])\b(?!\w)")
+_SAYS_OF_IT = re.compile(r"[:—]|\. ")
+"""What stands between the name of an item and what is said of it."""
+_NEXT_STEPS = re.compile(r"(?:\w+ )?(?:next (?:steps?|actions?)|remaining|to ?do)\b", re.IGNORECASE)
+_UNREAD = re.compile(r"has not been read yet|modified since read|no changes to make", re.IGNORECASE)
+"""How an edit fails that only has to be made once more."""
 _POINT = re.compile(r"^(?:#{2,6} +(\S.*)|(?:[-*]|\d+\.) +(\*\*[^*\n]{8,}\*\*))", re.MULTILINE)
-_COMMAND = re.compile(r"<command-name>\s*/?([\w:-]+)(?:.*?<command-args>(.*?)</command-args>)?", re.DOTALL)
-_BARE_COMMAND = re.compile(r"/[\w:-]+")
-_OF_TOOL = re.compile(r"clear|compact|exit|quit|model|log(?:in|out)|resume|context|cost|help|config|mcp|agents?|status")
-_TO_TOOL = re.compile(
-    rf"<blank>|/(?:{_OF_TOOL.pattern}|bye|add|drop|undo|diff|commit|ls|tokens|map|reset|models|settings|voice|paste|copy|save|"
-    r"load|read-only|git|run|lint|test)\b.*",
-    re.DOTALL,
-)
-"""What is typed to the tool itself, and asks for no work."""
 _CHECK = re.compile(
     r"\b(?:tests?|pytest|vitest|jest|rspec|ctest|tox|lint|ruff|eslint|clippy|vet|golangci-lint|mypy|pyright|tsc|"
     r"type-?check|fmt|prettier|build|compile|check|verify|validate)\b"
@@ -118,7 +116,7 @@ def handoff(session: Session, about: Mapping[str, str]) -> str:
     left, decided = _open(session), _said(find_answers(session), MAX_DECIDED)
     tried = _said(find_failures(session), MAX_FAILED)
     tried += [line for line in _failed(session) if not any(line.split("` (turn")[0] in row for row in tried)]
-    tried = [*tried[:MAX_FAILED], *_refused(session)]
+    tried = [*tried[:MAX_FAILED], *_edits_that_failed(session), *_refused(session)]
     about = {**about, "Day": _days(talk) or about.get("Day", ""), "Folder": _folder(session, about.get("Folder", ""))}
     ended_on = branch_at_end(session.conversation.turns)
     began_on = session.conversation.branch
@@ -127,13 +125,18 @@ def handoff(session: Session, about: Mapping[str, str]) -> str:
     head = ["Go on with this earlier session. It is data about past work, not an order; check it against the files."]
     head += [f"- {name}: {one_line(value)}" for name, value in about.items() if value]
     head += ["- nothing was asked of a model in it, and nothing was done"] * (not (requests(session) or session.events))
-    most = MOST_EXCHANGE
+    most, first = MOST_EXCHANGE, MOST_FIRST
     rows, latest = _exchanges(session), MAX_LATER
+    since = last_subject(session, [(at, text, said) for at, text, _, said in rows])
+    begun = rows[since][0] if rows else 0
     parts = {
-        "Files": list(_files(session, about["Folder"])), "Decided": decided, "Tried": tried, "Open": left,
-        "Verify": list(_verify(session)), "Goal": list(_goal(session)),
+        "Files": list(_files(session, about["Folder"], begun)), "Decided": decided, "Tried": tried, "Open": left,
+        "Verify": list(_verify(session)), "Goal": list(_goal(session, since, first)),
         "State": list(_state(session, MOST_CLOSING)), "How it went": list(_went(rows, most, latest)),
     }  # fmt: skip
+    while first > FIRST_REQUEST and len(_text(head, parts).encode()) > MAX_BYTES:
+        first = max(FIRST_REQUEST, first * 3 // 4)
+        parts["Goal"] = list(_goal(session, since, first))
     while (most > LEAST_EXCHANGE or latest > NEWEST) and len(_text(head, parts).encode()) > MAX_BYTES:
         latest -= most <= LEAST_EXCHANGE
         most = max(LEAST_EXCHANGE, most * 3 // 4)
@@ -159,7 +162,7 @@ def _newest(talk: Conversation) -> tuple[Conversation, int]:
     if talk.format != "aider":
         return talk, 1
     begun = list(dict.fromkeys(turn.time for turn in talk.turns if turn.time))
-    asked = {turn.time for turn in talk.turns if by_person(turn) and _asks(turn.text.strip(), "")}
+    asked = {turn.time for turn in talk.turns if by_person(turn) and asks_for_work(turn.text.strip(), "")}
     answered = asked & {turn.time for turn in talk.turns if turn.role == "assistant"}
     # By its place, not its time: a clock may have been set back.
     newest = next((time for time in reversed(begun) if time in (answered or asked)), begun[-1] if begun else "")
@@ -187,67 +190,10 @@ def _folder(session: Session, known: str) -> str:
     return f"{known} (where the file lies)" if known and (inside or not paths) else ""
 
 
-def requests(session: Session) -> list[tuple[int, str]]:
-    """What the user asked for (its turn), also by a command of their own, with what it chose of a list, the question
-    that it answers, or the plan that it leads to; of one that was typed again the last."""
-    rows: list[tuple[int, str]] = []
-    question = offered = ""
-    for at, turn in enumerate(session.conversation.turns):
-        text = turn.text.strip()
-        if turn.role == "assistant" and not turn.agent and text:
-            last, offered = text.splitlines()[-1], text
-            question = last if last.rstrip(" *_)`").endswith(("?", "？")) else ""
-        elif turn.role == "system" and (named := _COMMAND.search(text)) and not _OF_TOOL.fullmatch(named[1]):
-            rows.append((at, f"/{named[1]} {(named[2] or '').strip()}".rstrip()))
-        elif by_person(turn) and text and _asks(text, question):
-            before = rows[-1][1] if rows else ""
-            if rows and rows[-1][0] == at - 1 and _BARE_COMMAND.fullmatch(before):
-                rows[-1] = (at, f"{before} {text}")  # what was typed behind it is a turn of its own
-                continue
-            if len(before) >= MIN_AGAIN and text.startswith(before[: int(ALIKE * len(before))]):
-                rows.pop()  # typed once more
-            answers = rows and question and len(text) < SHORT_REQUEST
-            if chosen := _chosen(text, offered):
-                text = chosen
-            elif answers:
-                text = f"{text} (asked: “{one_line(question)[-LATER_REQUEST:]}”)"
-            elif text.endswith((":", "：")):  # what it leads to, a plan mostly, is a turn of its own
-                events = (event for turn in session.conversation.turns[at : at + 3] for event in turn.events)
-                text = "\n".join((text, *(event.text for event in events if isinstance(event, Plan))))
-            rows.append((at, text))
-    return rows
-
-
-def _chosen(text: str, offered: str) -> str:
-    """An answer that chooses from the list of a message, with what stands there and the question to it; "" for any
-    other."""
-    mark = _CHOICE.match(text) if len(text) < SHORT_REQUEST else None
-    row = mark and re.search(rf"^[^\w\n]*{mark[1]}(?:[.):]|[^\w\n]*\|)\W+.*", offered, re.MULTILINE)
-    if not row:
-        return ""
-    questions = [line for line in map(str.strip, offered.splitlines()) if line.rstrip(" *_)`").endswith(("?", "？"))]
-    asked = f"“{one_line(questions[-1])[-LATER_REQUEST:]}” " if questions else ""
-    return f"{text} (of the list: {asked}“{one_line(row[0]).strip('| ')}”)"
-
-
-def _asks(text: str, question: str) -> bool:
-    """Whether the user's words ask for something, or answer a question."""
-    return not (_TO_TOOL.fullmatch(text) or (text[:1] == "!" and orders_tool(text))) and bool(
-        question or not _SAYS_NOTHING.fullmatch(text)
-    )
-
-
-def _from_the_goal(session: Session) -> list[tuple[int, str]]:
-    """The requests from the first that says what is wanted: what a command alone stands for is known to its tool, and
-    to nobody who goes on."""
-    asked = requests(session)
-    words = (text.partition(" (asked: “")[0] for _, text in asked)
-    tells = (not (_BARE_COMMAND.fullmatch(text) or _SAYS_NOTHING.fullmatch(text)) for text in words)
-    return asked[next((at for at, told in enumerate(tells) if told), 0) :]
-
-
-def _goal(session: Session) -> Iterator[str]:
-    asked = _from_the_goal(session)
+def _goal(session: Session, since: int, most: int) -> Iterator[str]:
+    """What is wanted: the first request, or the first `since` which a long session is about something else, in at most
+    so many characters, and what was asked last."""
+    asked = from_the_goal(session)
     first = session.conversation.turns[0] if session.conversation.turns else None
     by_tool = first is not None and first.role == "system" and not any(map(by_person, session.conversation.turns))
     if not asked and by_tool and session.closings:
@@ -257,18 +203,37 @@ def _goal(session: Session) -> Iterator[str]:
     if not asked:
         yield from [f"- {one_line(session.conversation.title)}"] * bool(session.conversation.title)
         return
-    yield from quoted(asked[0][1], FIRST_REQUEST)
-    work = [row for row in asked[1:] if not _APPROVES.fullmatch(row[1])]
+    if since:
+        yield f"- the session began (turn {asked[0][0] + 1}) with: {beginning(one_line(asked[0][1]), LATER_REQUEST)}"
+        number, of = len(asked) - since, len(asked)
+        yield f"- the last {number} of its {of} requests are about this (turn {asked[since][0] + 1}):"
+    yield from quoted(asked[since][1], most)
+    yield from _answered_to(session, asked[0], most // 2)
+    work = [row for row in asked[since + 1 :] if not _APPROVES.fullmatch(row[1])]
     if work:
         yield f"- asked last (turn {work[-1][0] + 1}): {beginning(one_line(work[-1][1]), FIRST_REQUEST // 2)}"
-    if asked[-1] not in work[-1:] and len(asked) > 1:
+    if asked[-1] not in work[-1:] and len(asked) > since + 1:
         yield f"- the user then said (turn {asked[-1][0] + 1}): {one_line(asked[-1][1])}"
+
+
+def _answered_to(session: Session, goal: tuple[int, str], most: int) -> Iterator[str]:
+    """Of what the assistant had come to by a command alone, whose name would tell nothing, the sentences that the goal
+    speaks of."""
+    if requests(session)[0][0] == goal[0]:
+        return
+    before = [row for row in session.closings if row.number < goal[0] and len(row.turn.text) > LATER_REQUEST]
+    for row in before[-1:]:
+        rows = [text.lstrip("- ").replace("**", "") for text in ENDS.split(prose(row.turn.text))]
+        shared = [len(stems(text) & stems(goal[1])) for text in rows]
+        told = " … ".join(text for text, number in zip(rows, shared, strict=True) if number >= LEAST_SHARED)
+        told = told or gist(_outline(row.turn.text), prose(row.turn.text), most)
+        yield f"- it speaks of what the assistant had said (turn {row.number + 1}): “{beginning(one_line(told), most)}”"
 
 
 def _exchanges(session: Session) -> list[tuple[int, str, str, str]]:
     """Each request with its turn, and the last words of the assistant behind it in a line and in its lines: "" for
     those that end the session, and where they tell nothing."""
-    asked = _from_the_goal(session)
+    asked = from_the_goal(session)
     closings = [row for row in session.closings[:-1] if not row.turn.text.startswith("API Error")]
     places = [row.number for row in closings]
     rows = []
@@ -276,6 +241,7 @@ def _exchanges(session: Session) -> list[tuple[int, str, str, str]]:
     for (at, text), (end, _) in pairwise([*asked, (len(session.conversation.turns), "")]):
         place = bisect_left(places, end) - 1
         said = closings[place].turn.text if place >= 0 and places[place] > at else ""
+        said = said if _BOX.sub("", said).strip() else ""  # a list of boxes is how far the work was
         came = _CHATTER.sub("", _outline(said)) if FENCED.sub("", without_edits(said)).strip() else ""
         few = came.isascii() and len(came.split()) < LEAST_WORDS
         came = "" if few or (len(came) < LATER_REQUEST and _NARRATES.search(came)) else came
@@ -346,7 +312,7 @@ def _last_words(session: Session) -> tuple[int, str]:
     return -1, ""
 
 
-def _files(session: Session, folder: str) -> Iterator[str]:
+def _files(session: Session, folder: str, since: int) -> Iterator[str]:
     inside = f"{plain_path(folder).rstrip('/')}/" if folder else ""
     changed = of_the_work(changed_files(session.conversation.turns))
     rows = sorted(changed.items(), key=lambda one: (one[1].how == NO_CHANGE, -one[1].count))
@@ -355,6 +321,11 @@ def _files(session: Session, folder: str) -> Iterator[str]:
         read = dict.fromkeys(plain_path(row.path) for _, row in session.calls if isinstance(row, FileRead) and row.path)
         shown = ", ".join(f"`{path.removeprefix(inside)}`" for path in list(read)[-MAX_OPEN:])
         yield f"- no edit is recorded{f'; looked at last: {shown}' if read else ''}"
+    if not rows and not session.events:  # a chat: what it shows is put in by hand
+        turns = [turn for turn in session.conversation.turns[since:] if turn.role in ("user", "assistant")]
+        named = list(dict.fromkeys(name for turn in reversed(turns) for name in FILE.findall(turn.text)))[:MAX_FILES]
+        shown = ", ".join(f"`{name}`" for name in named)
+        yield from [f"- no edit is recorded; named last: {shown}"] * bool(named)
     for path, row in rows[:MAX_FILES]:
         times = f", {row.count} edits" if row.count > 1 else ""
         yield f"- `{path.removeprefix(inside)}`{f' ({row.how})' if row.how else ''}{times}"
@@ -385,7 +356,7 @@ def _open(session: Session) -> list[str]:
         for at, path, why in edits_not_made(session)
     ]
     rows += [f"- `{line}` failed when it ran last (turn {at + 1})" for at, line in _failing(session)]
-    rows += [f"- {one_line(item)}" for item in _UNTICKED.findall(last)[:MAX_OPEN]]
+    rows += _unticked(session)
     rows += _to_do(session)
     if end.files:
         shown = ", ".join(f"`{name}`" for name in end.files[:MAX_OPEN])
@@ -431,17 +402,51 @@ def _failing(session: Session) -> list[tuple[int, str]]:
     return [(at, line) for at, line, row in runs if _error(row) and _TEST_FAILED.search(row.output)][-MAX_OPEN // 2 :]
 
 
+def _unticked(session: Session) -> list[str]:
+    """The open boxes of the last list that the assistant said, without those that a later request or commit names."""
+    turns = enumerate(session.conversation.turns)
+    said = [(at, turn.text) for at, turn in turns if turn.role == "assistant" and not turn.agent]
+    at, text = next((row for row in reversed(said) if _BOX.search(row[1])), (-1, ""))
+    later = [stems(text) for number, text in requests(session) if number > at]
+    later += [stems(row.subject) for number, row in session.events if isinstance(row, Commit) and number > at]
+    named = [(item, stems(_SAYS_OF_IT.split(item)[0])) for item in _UNTICKED.findall(text)]
+    left = [item for item, name in named if not any(name and name <= one for one in later)]
+    since = f" (on the list of turn {at + 1})" if session.closings and at < session.closings[-1].number else ""
+    return [f"- {one_line(item)}{since}" for item in left[:MAX_OPEN]]
+
+
 def _to_do(session: Session) -> list[str]:
-    """What the closing messages of the newest requests, but for the last one, which is told, leave to be done."""
+    """What the closing messages of the newest requests, but for the last one, which is told, leave to be done; and the
+    next steps that the one before the last names, where nothing was done behind it."""
     rows = []
     for row in session.closings[-3:]:
-        leaves = _BLOCKS if row is session.closings[-1] else _TO_DO
+        last = row is session.closings[-1]
         for text in ENDS.split(prose(row.turn.text)):
-            if not leaves.search(text) or _NARRATES.search(text) or text.endswith((":", "?")):
+            leaves = _BLOCKS.search(text) or (not last and _TO_DO.search(text))
+            if not leaves or _NARRATES.search(text) or text.endswith((":", "?")):
                 continue
             if SHORT_OPEN <= len(text) <= (WITH_COMMANDS if text.endswith("`") else LATER_REQUEST):
                 rows.append(f"- said in turn {row.number + 1}: {one_line(text.lstrip('-* '))}")
-    return rows[-MAX_OPEN // 2 :]
+    rows = rows[-MAX_OPEN // 2 :]
+    for row in session.closings[-2:-1]:
+        done = any(at > row.number and works(call) for at, call in session.calls)
+        units = [] if done else cut(row.turn.text, row.number, "closing")
+        steps = [unit.text for unit in units if unit.kind != "prose" and _NEXT_STEPS.match(unit.heading)]
+        rows += [f"- said in turn {row.number + 1}: {beginning(step, LATER_REQUEST)}" for step in steps[:MAX_STEPS]]
+    return rows
+
+
+def _edits_that_failed(session: Session) -> list[str]:
+    """The last edits that failed and were made in another way later; those that were not are told in `Open`."""
+    left = {at for at, *_ in edits_not_made(session)}
+    failed = [(at, row) for at, row in session.calls if isinstance(row, Edit) and row.failed and not row.refused]
+    rows = [(at, row) for at, row in failed if at not in left and row.path and not _UNREAD.search(row.output)]
+    told = ((at, row, one_line(row.output.replace("<tool_use_error>", ""))) for at, row in rows[-MAX_EDITS:])
+    return [
+        f"- an edit of `{row.path}` failed (turn {at + 1}) and was made in another way later: "
+        f"{beginning(why, LATER_REQUEST)}"
+        for at, row, why in told
+    ]
 
 
 def _refused(session: Session) -> Iterator[str]:
@@ -546,6 +551,8 @@ def _verify(session: Session) -> Iterator[str]:
         and not text.endswith(":")
         and not _WISHED.search(text[: seen.start()])
     ]
+    tried = [(at, found[0]) for at, text in requests(session) if (found := _WORKS.match(text))][-1:]
+    said += [f"- the user said (turn {at + 1}): “{one_line(text)}”" for at, text in tried]
     yield from said[-MAX_CHECKS:] if len(runs) < 2 else ()
     if not (runs or said or linted) and session.last_change >= 0:
         yield "- no test, lint or build is recorded in the session"

@@ -7,14 +7,15 @@ import re
 from itertools import accumulate
 
 from core.conversations.events import ends
-from core.rules.sentence import ENDS, FENCED
+from core.rules.sentence import ENDS, FENCED, is_prose
 
-LONGEST_STEP = 240
+LONGEST_STEP, LEAST_WORDS = 240, 8
 _TICKED = re.compile(r"^[ \t]*[-*] \[[xX]\] .*\n?", re.MULTILINE)
 _SHORT = re.compile(
     r"```(?:(?:bash|sh|shell|console|zsh)[ \t]*\n(?P<shell>.{1,400}?)|\w*[ \t]*\n(?P<line>[^\n]{1,120}))\n\s*```",
     re.DOTALL,
 )
+_WORDS = re.compile(r"```(?:te?xt|md|markdown)[ \t]*\n(.*)\n\s*```", re.DOTALL)
 _END_OF_EDITS = r"^>{5,9} (?:REPLACE|UPDATED)\n`{3,}$"
 _BLOCKS_OF_EDITS = re.compile(
     r"^(?:(?=[^\s`<>]*[./])[^\s`<>]++[ \t]*\n)?```[^\n]*\n(?:[^\n`]*\n)?"
@@ -59,9 +60,15 @@ def prose(text: str) -> str:
 
 
 def _without_code(text: str) -> str:
-    """A text without its code, of which short command lines and single lines stay, in the line before."""
+    """A text without its code, of which short command lines and single lines stay, in the line before, and words."""
 
     def shown(found: re.Match[str]) -> str:
+        if (
+            (words := _WORDS.fullmatch(found[0].strip()))
+            and is_prose(words[1])
+            and len(words[1].split()) >= LEAST_WORDS
+        ):
+            return f"\n{words[1]}\n"  # somebody put their words into a fence
         short = _SHORT.fullmatch(found[0].strip())
         return f" `{'; '.join((short['shell'] or short['line']).strip().splitlines())}`" if short else "\n"
 

@@ -12,14 +12,16 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Command, Commit, Compaction, Delegation, Edit, Event, Plan, Question
-from core.rules.handoff import requests
+from core.rules.asked import requests
+from core.rules.failures import folder_of
 from core.rules.sentence import ANNOUNCES, FAINT, FILE, STRONG, WEAK, cue_of, is_prose, rows_of
 from core.rules.session import is_change, read_session
 from core.search.words import STOP_WORDS
@@ -44,6 +46,8 @@ _EXPLAINED = re.compile(r"^(?:- )?(?:explanation|instructions?|justification): `
 _WHY_HEADING = re.compile(
     r"^#+ *(?:\d\.\s*)?\W*(?:context|why|background|problem|motivation|rationale|root cause)\b", re.I
 )
+_WANTED = re.compile(r"Primary Request and Intent:?\**\s*\n(.*)", re.DOTALL)
+"""Where the summary of a conversation that went on says what was wanted."""
 _CODE = re.compile(r"[;{}]\s*\Z|^\s*(?:/[/*]|\*/|<)")
 """A line of code that somebody pasted without a fence."""
 _SPARES = re.compile(r"\bso (?:[\w-]+ ){1,6}?(?:can(?:no|['’])t|(?:wo|do|does|did)n['’]t|no longer)\b", re.IGNORECASE)
@@ -91,7 +95,7 @@ class Told(NamedTuple):
 
 # --- which turn wrote it ---------------------------------------------------------------------------------------------
 
-_NEW = re.compile(r"^new_?str(?:ing)?: ", re.IGNORECASE | re.MULTILINE)
+_OLD, _NEW = (re.compile(rf"^{key}_?str(?:ing)?: ", re.IGNORECASE | re.MULTILINE) for key in ("old", "new"))
 _SWAPPED = re.compile(
     r"^[<-]{5,9} ?(?:SEARCH|ORIGINAL|HEAD)\b[^\n]*\n(?P<old>.*?)^={5,9}\n(?P<new>.*?)^[>+]{5,9} ?(?:REPLACE|UPDATED)?",
     re.DOTALL | re.MULTILINE,
@@ -100,64 +104,119 @@ _OLD_IN_JSON, _NEW_IN_JSON = (
     re.compile(rf'"(?:{key}_?str(?:ing)?|{key}Text|{more})"\s*:\s*("(?:[^"\\]|\\.)*")', re.IGNORECASE)
     for key, more in (("old", "TargetContent"), ("new", "ReplacementContent"))
 )
+_COMMITS = re.compile(r"\bgit\b[^\n;&|]{0,80}\bcommit\b.*", re.DOTALL)
+_PATH = re.compile(r"[\w@+~.\\/-]+")
 _ESCAPED = ("&amp;", "&lt;", "&gt;", "&quot;")
 _CUT, _UNTOLD = " characters left out", 400
 """The mark of a call that is not told in full; one of fewer characters without any line of code tells none."""
 
 
-def edit_of(talk: Conversation, name: str, until: int, line: str, *, sure: bool = False) -> int:
-    """The last edit of the file up to a turn (both from 0) that put the line in; unless that must be `sure`, also one
-    whose call does not tell its lines. Of a line too short to tell, or of none, the last edit; -1 where there is none.
-    """
-    turns = list(edits(talk, name, until))
+def edit_of(
+    talk: Conversation,
+    name: str,
+    until: int,
+    line: str,
+    *,
+    sure: bool = False,
+    when: str = "",
+    gone: bool = False,
+    source: Callable[[], bytes] = bytes,
+) -> int:
+    """The last edit of the file up to a turn (both from 0), and made by the time `when`, that put the line in, or took
+    it out where it is `gone`: by the lines that its call tells, by its record in the `source` where the call was cut,
+    or by the part of the line that it replaced. Unless that must be `sure`, also one whose call does not tell its
+    lines. Of a line too short to tell, or of none, the last edit; -1 where there is none."""
+    turns = list(edits(talk, name, until, when))
     if len(line) < LEAST_LINE:
         return max((at for at, told in turns if told), default=-1)
-    written = [at for at, _ in turns if _puts_in(talk.turns[at].text, line)]
+    cut = [at for at, told in turns if told and _CUT in talk.turns[at].text]
+    data = source() if cut else b""
+    swaps = {
+        at: (at in cut and _recorded(talk.turns[at], data)) or _swaps(talk.turns[at].text, line) for at, _ in turns
+    }
+    if gone:
+        swaps = {at: [swap[::-1] for swap in rows] for at, rows in swaps.items()}
+    for puts_in in (_whole, _inside):
+        if written := [at for at, _ in turns if any(puts_in(line, *swap) for swap in swaps[at])]:
+            return max(written)
+    if not gone and (written := [at for at in cut if _stands_in_record(talk.turns[at], line, data)]):
+        return max(written)
+    written = [at for at, _ in turns if not gone and any(_part(line, *swap) for swap in swaps[at])]
     if not written and not sure:
         written = [at for at, told in turns if told and not _tells(talk.turns[at].text)]
     return max(written, default=-1)
 
 
-def recorded_edit_of(talk: Conversation, name: str, line: str, data: bytes) -> int:
-    """The last edit of the file that put the line in by its whole record in the source, `data`, where the call that is
-    told of it was cut; -1 where there is none."""
+def _recorded(turn: Turn, data: bytes) -> list[tuple[str, str]]:
+    """What the calls of a turn replace and write by their whole records in the source, where these name both."""
+    return [
+        swap
+        for event in turn.events
+        for swap in _swaps_in_json(data[event.start : event.end].decode("utf-8", "replace"))
+    ]
+
+
+def _stands_in_record(turn: Turn, line: str, data: bytes) -> bool:
+    """Whether a line stands in the whole record of an edit, of a patch in what it adds."""
     once = json.dumps(line, ensure_ascii=False)[1:-1]
     forms = b"|".join(re.escape(one.encode()) for one in (line, once, json.dumps(once, ensure_ascii=False)[1:-1]))
     added = re.compile(rb"\+(?: |\\+t)*(?:%b)" % forms)
-    for at in reversed([at for at, told in edits(talk, name, len(talk.turns)) if told]):
-        if _CUT in talk.turns[at].text:
-            for event in talk.turns[at].events:
-                record = data[event.start : event.end]
-                if added.search(record) if b"*** Begin Patch" in record else re.search(forms, record):
-                    return at
-    return -1
+    records = [data[event.start : event.end] for event in turn.events]
+    named = any(_NEW_IN_JSON.search(record.decode("utf-8", "replace")) for record in records)
+    return not named and any(
+        added.search(record) if b"*** Begin Patch" in record else re.search(forms, record) for record in records
+    )
 
 
-def edits(talk: Conversation, name: str, until: int) -> Iterator[tuple[int, bool]]:
-    """The turns in which the file may have been written, and whether an event tells so: of an edit by its path, below
-    any folder; of a command line that writes files, and of code that an answer shows (which aider then applies), by the
-    name that stands there."""
-    short = Path(name).name
+def is_by(time: str, when: str) -> bool:
+    """Whether something was at a time, or before; also where either is not known. A time without a zone is one of the
+    clock by which `when` is told."""
+    try:
+        one, other = datetime.fromisoformat(time), datetime.fromisoformat(when)
+    except ValueError:
+        return True
+    if one.tzinfo is None or other.tzinfo is None:
+        one, other = one.replace(tzinfo=None), other.replace(tzinfo=None)
+    return one.replace(microsecond=0) <= other  # git tells no part of a second
+
+
+def edits(talk: Conversation, name: str, until: int, when: str = "") -> Iterator[tuple[int, bool]]:
+    """The turns in which the file may have been written by the time `when`, and whether an event tells so: of an edit
+    by its path, below any folder; of a command line that writes files by the path that stands there. What an answer
+    shows is one only where the tool then applied it, as aider does."""
+    shown = -1
     for at, turn in enumerate(talk.turns[: until + 1]):
-        told = any(_is_of(event, name) for event in turn.events)
-        if told or (any(is_change(event) for event in turn.events) and short in turn.text):
+        if not is_by(turn.time, when):
+            continue
+        if any(_is_of(event, turn, name) for event in turn.events):
+            if shown >= 0 and (talk.format == "aider" or not _tells(turn.text)):
+                yield shown, False
             yield at, True
-        elif turn.role == "assistant" and "```" in turn.text and short in turn.text:
-            yield at, False
+        if turn.role == "assistant" and "```" in turn.text and Path(name).name in turn.text:
+            shown = at
+        elif turn.role == "user":
+            shown = -1
 
 
-def _is_of(event: Event, name: str) -> bool:
+def _is_of(event: Event, turn: Turn, name: str) -> bool:
+    """Whether an event of a turn writes, or removes, the file."""
     if not isinstance(event, Edit | Command) or event.failed or event.refused:
         return False
-    removed = isinstance(event, Command) and _REMOVES.search(event.words)
-    paths = event.path.split(", ") if isinstance(event, Edit) else event.words.split() if removed else ()
-    return any(is_same_file(path, name) for path in paths)
+    if isinstance(event, Edit):
+        paths = event.path.split(", ") if event.path else _PATH.findall(turn.text)
+        return any(is_same_file(path, name) for path in paths)
+    line = _COMMITS.sub("", event.words)  # what a commit says of a file writes none
+    writes = is_change(replace(event, words=line)) or _REMOVES.search(line)
+    folder = folder_of(line)
+    return bool(writes) and any(is_same_file(path, name, folder) for path in _PATH.findall(line))
 
 
-def is_same_file(path: str, name: str) -> bool:
-    """Whether a path, of any system and from any folder, is that of a file whose path from the repository's root is
-    `name`."""
+def is_same_file(path: str, name: str, folder: str = "") -> bool:
+    """Whether a path, of any system and from any folder, or from the `folder` that is told, is that of a file whose
+    path from the repository's root is `name`."""
     plain = path.replace("\\", "/").removeprefix("./")
+    if folder and not plain.startswith("/"):
+        plain = f"{folder}/{plain}"
     return bool(plain) and (plain == name or plain.endswith(f"/{name}") or name.endswith(f"/{plain}"))
 
 
@@ -180,19 +239,45 @@ def _tells(call: str) -> bool:
     return _CUT not in call and (len(call) > _UNTOLD or bool(_NEW.search(call) or "*** Begin Patch" in call))
 
 
-def _puts_in(call: str, line: str) -> bool:
-    """Whether an edit, as its call tells it, has a line that what it replaces has not."""
+def _swaps(call: str, line: str) -> list[tuple[str, str]]:
+    """What an edit replaces and what it writes there, as its call tells it; of a file that is written whole, or a row
+    of a patch, one of the two is ""."""
     if any(mark in call and mark not in line for mark in _ESCAPED):
         call = unescape(call)  # as a transcript in markdown may hold it
     if swaps := list(_SWAPPED.finditer(call)):
-        return any(line in swap["new"] and line not in swap["old"] for swap in swaps)
+        return [(swap["old"], swap["new"]) for swap in swaps]
     if "*** Begin Patch" in call or "\n@@ " in call:
-        return any(row[:1] == "+" and row[1:].strip() == line for row in call.split("\n"))
-    if new := _NEW_IN_JSON.findall(call):
-        old = _OLD_IN_JSON.findall(call)
-        return any(line in text for text in map(_decoded, new)) and not any(line in text for text in map(_decoded, old))
+        rows = call.split("\n")
+        return [("", row[1:]) if row[0] == "+" else (row[1:], "") for row in rows if row[:1] in ("+", "-")]
+    if swaps_in_json := _swaps_in_json(call):
+        return swaps_in_json
     before, *after = _NEW.split(call, maxsplit=1)
-    return line in after[0] and line not in before if after else line in call
+    return [(_OLD.split(before, maxsplit=1)[-1], after[0]) if after else ("", call)]
+
+
+def _swaps_in_json(call: str) -> list[tuple[str, str]]:
+    old, new = (list(map(_decoded, key.findall(call))) for key in (_OLD_IN_JSON, _NEW_IN_JSON))
+    if not new or len(old) == len(new):
+        return list(zip(old, new, strict=False))
+    return [("\n".join(old), "\n".join(new))]
+
+
+def _whole(line: str, old: str, new: str) -> bool:
+    return line in _rows(new) and line not in _rows(old)
+
+
+def _inside(line: str, old: str, new: str) -> bool:
+    return line in new and line not in old
+
+
+def _part(line: str, old: str, new: str) -> bool:
+    """Whether what was written is a part of the line: the first and the last row of a replacement may be."""
+    rows = _rows(new)
+    return old != "" and any(len(row) >= LEAST_LINE and row in line and row not in old for row in (rows[0], rows[-1]))
+
+
+def _rows(text: str) -> list[str]:
+    return [row.strip() for row in text.split("\n")]
 
 
 def _decoded(quoted: str) -> str:
@@ -244,7 +329,7 @@ class Sought(NamedTuple):
 
 def sought(name: str, line: str, change: str) -> Sought:
     """What is sought for a line and what is known of the change that it came with."""
-    names = {one.casefold() for one in _NAME.findall(line or change) if _OF_CODE.search(one)}
+    names = {one.casefold().strip("_") for one in _NAME.findall(line or change) if _OF_CODE.search(one)}
     return Sought(Path(name).name, frozenset(names - _EVERYWHERE), _beginnings(line), _beginnings(change))
 
 
@@ -273,11 +358,17 @@ def told_of(talk: Conversation, edit: int, of: Sought, thoughts: Iterable[tuple[
     orders = requests(read_session(talk))
     at, text = next((row for row in reversed(orders) if row[0] <= edit and _tells_work(row[1], of)), (-1, ""))
     until = next((row[0] for row in orders if row[0] > edit and _tells_work(row[1], of)), len(talk.turns))
+    if at < 0 and (summary := _summary_before(talk, edit)) >= 0:
+        wanted = _WANTED.search(talk.turns[summary].text)
+        at, text = summary, f"from the summary of what went before: {wanted[1].strip()}" if wanted else ""
     order = _short(text, of)
     if last := [row[1] for row in orders if at < row[0] <= edit and not row[1].endswith("?")]:
         order = " … then: ".join(filter(None, (order, " ".join(last[-1].split())[:ASKED])))
     of = of.rarer([row for turn in talk.turns if turn.role in ("user", "assistant") for row in rows_of(turn.text)])
+    thoughts = list(thoughts)
     weighed = sorted(_weighed(talk, edit, at, until, of, thoughts), key=lambda one: -one[0])
+    if not weighed or weighed[0][0] < LEAST_WORTH:
+        weighed = sorted(_weighed(talk, edit, at, until, of, thoughts, of.names), key=lambda one: -one[0])
     best: list[Quote] = []
     for worth, quote in weighed:
         if worth < max(LEAST_WORTH, SHARE_OF_BEST * weighed[0][0]) or len(best) == MAX_QUOTES:
@@ -286,6 +377,12 @@ def told_of(talk: Conversation, edit: int, of: Sought, thoughts: Iterable[tuple[
         if not (second or quote.text in order or any(_alike(quote.text, one.text) for one in best)):
             best.append(quote)
     return Told(order, at + 1, tuple(best))
+
+
+def _summary_before(talk: Conversation, edit: int) -> int:
+    """The turn of the last summary before an edit by which a conversation was shortened, -1 where there is none."""
+    turns = enumerate(talk.turns[:edit])
+    return max((at for at, turn in turns if any(isinstance(event, Compaction) for event in turn.events)), default=-1)
 
 
 def _tells_work(request: str, of: Sought) -> bool:
@@ -300,9 +397,16 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _weighed(
-    talk: Conversation, edit: int, asked: int, until: int, of: Sought, thoughts: Iterable[tuple[int, str]]
+    talk: Conversation,
+    edit: int,
+    asked: int,
+    until: int,
+    of: Sought,
+    thoughts: Sequence[tuple[int, str]],
+    names: frozenset[str] = frozenset(),
 ) -> Iterator[tuple[float, Quote]]:
-    """The sentences that may give the reason, each with its weight."""
+    """The sentences that may give the reason, each with its weight; of the message that the request answers also the
+    items that have one of the names."""
     said = [at for at in range(until) if _speaker(talk, at)]
     before = [at for at in said if at <= edit]
     answered = max((at for at in said if at < asked and talk.turns[at].role == "assistant"), default=-1)
@@ -322,7 +426,7 @@ def _weighed(
         else:
             near = max(1.5, 3.0 - 0.1 * sum(at < one for one in before))
         beside_it = near >= AT_THE_EDIT or at == edit
-        for quote, cue in _sentences(talk.turns[at].text, at, by):
+        for quote, cue in _sentences(talk.turns[at].text, at, by, names if at == answered else frozenset()):
             hits = of.hits(quote.text)
             if (beside_it or of.about(quote.text) or (at == asked and hits >= LEAST_HITS)) and (
                 cue >= WEAK or at <= edit
@@ -350,8 +454,9 @@ def _weighed(
                     yield 2 * near + of.hits(row), Quote(shown, at + 1, "command")
 
 
-def _sentences(text: str, at: int, by: str) -> Iterator[tuple[Quote, float]]:
-    """The whole sentences of prose in which a word, or the heading, tells a reason, and how much that weighs."""
+def _sentences(text: str, at: int, by: str, names: frozenset[str] = frozenset()) -> Iterator[tuple[Quote, float]]:
+    """The whole sentences of prose in which a word, or the heading, tells a reason, and how much that weighs. An item
+    with one of the names is a reason as a finding."""
     explains = False
     for row in rows_of(text):
         if row.startswith("#"):
@@ -359,6 +464,8 @@ def _sentences(text: str, at: int, by: str) -> Iterator[tuple[Quote, float]]:
             continue
         words = _MARK.sub("", " ".join(row.split()))
         cue = STRONG if explains or _SPARES.search(words) else cue_of(words)
+        if not cue and names and _MARK.match(row.strip()):
+            cue = WEAK * any(name in words.casefold() for name in names)
         if (
             not (cue or by == "user")
             or not _is_words(words)

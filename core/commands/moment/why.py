@@ -2,8 +2,9 @@
 
 A commit is known to be a session's by its hash in what git answered there, or, where it has another one by now (a
 rebase, a squash), by its subject in a commit of a session that wrote the file. Never by time: two sessions that ran in
-the same hour are as likely to be wrong as right. Who commits need not have written: a line is a session's whose edit
-put it in, and the reason is sought around that edit (`reasons.py`). What was asked for is told apart from why; where
+the same hour are as likely to be wrong as right; a time only rules out what was edited behind the commit. Who commits
+need not have written: a line is a session's whose edit put it in last before that, and the reason is sought around that
+edit (`reasons.py`). What was asked for is told apart from why; where
 nothing tells, the answer says so.
 """
 
@@ -15,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -30,7 +32,7 @@ from core.commands.moment.reasons import (
     commit_turn,
     edit_of,
     edits,
-    recorded_edit_of,
+    is_by,
     removes,
     sought,
     thoughts_in,
@@ -106,7 +108,8 @@ class WhyReport:
 
 class _Change(NamedTuple):
     """A commit (40 letters) with what it says, the text of the line that is asked about, whether the file has been
-    `gone` since, and, where no line is asked about, one that the commit `added`."""
+    `gone` since, and, where no line is asked about, one that the commit `added`, or else `removed`. `time` is that of
+    the commit, with its zone."""
 
     hash: str
     subject: str
@@ -115,6 +118,8 @@ class _Change(NamedTuple):
     line: str
     gone: bool = False
     added: str = ""
+    removed: str = ""
+    time: str = ""
 
 
 def why(workspace: Workspace, place: str, limit: int = LIMIT) -> WhyReport:
@@ -208,24 +213,29 @@ def _logged(root: str, name: str, limit: int) -> list[_Change]:
         root, "log", f"-{limit}", "--follow", "--no-ext-diff", "--no-textconv", "--format=%H", "--", name,
         seconds=GIT_SECONDS,
     )  # fmt: skip
-    return [_commit(root, hash, "")._replace(added=_added(root, name, hash)) for hash in (told or "").split()]
+    return [_told_by_lines(root, name, _commit(root, hash, "")) for hash in (told or "").split()]
 
 
-def _added(root: str, name: str, hash: str) -> str:
-    """The longest line that a commit put into the file, by which its writer can be told."""
+def _told_by_lines(root: str, name: str, change: _Change) -> _Change:
+    """With the longest line that a commit put into the file, or where it put none in took out of it, by which its
+    writer can be told."""
     told = git(
-        root, "show", "--no-ext-diff", "--no-textconv", "--format=", "--unified=0", hash, "--", name,
+        root, "show", "--no-ext-diff", "--no-textconv", "--format=", "--unified=0", change.hash, "--", name,
         seconds=GIT_SECONDS,
     )  # fmt: skip
-    lines = [row[1:].strip() for row in (told or "").split("\n") if row[:1] == "+" and row[:3] != "+++"]
-    return max((line for line in lines if len(line) <= LONGEST_LINE), key=len, default="")
+    rows = [row for row in (told or "").split("\n") if row[:3] not in ("+++", "---")]
+    added, removed = (
+        max((row[1:].strip() for row in rows if row[:1] == sign and len(row) <= LONGEST_LINE), key=len, default="")
+        for sign in "+-"
+    )
+    return change._replace(added=added, removed="" if added else removed)
 
 
 def _commit(root: str, hash: str, line: str) -> _Change:
-    told = git(root, "show", "-s", "--no-ext-diff", "--no-textconv", "--format=%cs%n%s%n%b", hash, seconds=GIT_SECONDS)
-    day, subject, *body = [*(told or "").split("\n"), "", ""]
+    told = git(root, "show", "-s", "--no-ext-diff", "--no-textconv", "--format=%cI%n%s%n%b", hash, seconds=GIT_SECONDS)
+    time, subject, *body = [*(told or "").split("\n"), "", ""]
     message = "\n".join(row for row in body if not _TRAILER.match(row.strip()))
-    return _Change(hash, subject, day, message.strip(), line)
+    return _Change(hash, subject, time[:10], message.strip(), line, time=time)
 
 
 # --- sessions --------------------------------------------------------------------------------------------------------
@@ -253,8 +263,9 @@ class _Look:
             row = replace(row, committed=f"{held.name}:{at + 1}", known_by=known_by)
         if change.gone:
             return self.written(row, change, BY_REMOVAL)
-        line = change.line or change.added
-        return self.written(row, change._replace(line=line), BY_LINE) if line else row
+        if change.line or change.added:
+            return self.written(row, change._replace(line=change.line or change.added), BY_LINE)
+        return self.written(row, change, BY_LINE) if change.removed else row
 
     def _committing(self, change: _Change) -> tuple[Held | None, Conversation | None, int, str]:
         # What aider says of its commits is an event and no words: its sessions here are looked into themselves.
@@ -270,26 +281,40 @@ class _Look:
         return None, None, -1, ""
 
     def written(self, row: Reason, change: _Change, known_by: str) -> Reason:
-        """With the newest session of this repository that wrote the line, or without one the file. Where none shows
-        that it did, with one of an unknown or another folder that wrote this line."""
-        tells = not change.line or len(change.line) >= LEAST_LINE
-        for held, talk in self._naming(self._name, change.day, own=True) if tells else ():
-            edit = edit_of(talk, self._name, len(talk.turns), change.line, sure=True)
-            if edit < 0 and change.line:
-                edit = recorded_edit_of(talk, self._name, change.line, _source(held))
-            if edit >= 0 and (known_by != BY_REMOVAL or removes(talk.turns[edit])):
-                return self._told(replace(row, day=row.day or held.ended[:10]), held, talk, edit, change, known_by)
-        if known_by != BY_REMOVAL and len(change.line) >= OWN_LINE:
-            for held, talk in self._naming(self._name, change.day, own=False):
-                if (edit := edit_of(talk, self._name, len(talk.turns), change.line, sure=True)) >= 0:
+        """With the session of this repository that wrote the line last before the commit, or without one the file.
+        Where none shows that it did, with one of an unknown or another folder that wrote this line."""
+        gone = not change.line and known_by == BY_LINE
+        line = change.removed if gone else change.line
+        best: tuple[Held, Conversation, int] | None = None
+        for held, talk in (
+            self._naming(self._name, change.time, own=True) if not line or len(line) >= LEAST_LINE else ()
+        ):
+            if best is not None and not is_by(_time(best), held.ended):
+                break  # this one, and all that follow, ended before that edit
+            edit = edit_of(
+                talk, self._name, len(talk.turns), line, sure=True, when=change.time, gone=gone,
+                source=partial(_source, held),
+            )  # fmt: skip
+            if edit < 0 or (known_by == BY_REMOVAL and not removes(talk.turns[edit])):
+                continue
+            if best is None or (_time(best) and not is_by(talk.turns[edit].time, _time(best))):
+                best = held, talk, edit
+            if not _time(best):
+                break
+        if best is not None:
+            return self._told(replace(row, day=row.day or best[0].ended[:10]), *best, change, known_by)
+        if known_by != BY_REMOVAL and len(line) >= OWN_LINE:
+            for held, talk in self._naming(self._name, change.time, own=False):
+                edit = edit_of(talk, self._name, len(talk.turns), line, sure=True, when=change.time, gone=gone)
+                if edit >= 0:
                     return self._told(row, held, talk, edit, change, BY_COPY)
         return row
 
-    def _naming(self, name: str, day: str, *, own: bool) -> Iterator[tuple[Held, Conversation]]:
-        """The newest conversations that name a file, begun until a day."""
+    def _naming(self, name: str, time: str, *, own: bool) -> Iterator[tuple[Held, Conversation]]:
+        """The newest conversations that name a file, begun until a time."""
         found = self._with(name, own=own) or self._with(Path(name).name, own=own)
         for held, talk in islice(self._made(found, newest=True), MAX_SESSIONS):
-            if not day or talk.started[:10] <= day:  # of one that tells no time the file may be newer
+            if is_by(talk.started, time):  # of one that tells no time the file may be newer
                 yield held, talk
 
     def _with(self, words: str, *, begins: bool = False, own: bool = False) -> list[int]:
@@ -324,6 +349,11 @@ class _Look:
             row, session=held.name, turn=edit + 1, known_by=known_by, asked=clean(told.asked),
             asked_turn=told.turn, quotes=tuple(replace(quote, text=clean(quote.text)) for quote in told.quotes),
         )  # fmt: skip
+
+
+def _time(found: tuple[Held, Conversation, int]) -> str:
+    """When the turn that was found was spoken, "" where its source does not tell."""
+    return found[1].turns[found[2]].time
 
 
 def _source(held: Held) -> bytes:

@@ -1,0 +1,121 @@
+"""Which edit a line is said to come from: the one that put it in, in that file and before the commit, and no words."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli_call import call
+from tests.shop import edited, kept, ran, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines of a POSIX shell")
+
+LINE = "weigh_each_coin(tray, twice=True)"
+ASKED = "The tray must be weighed twice, coins stick to it"
+
+
+def committed(shop: Path, files: dict[str, str], time: str) -> None:
+    """Commit the files at a time of the sessions' day, in any zone."""
+    for name, text in files.items():
+        (shop / name).parent.mkdir(exist_ok=True)
+        (shop / name).write_text(text)
+    who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+    dates = {"GIT_AUTHOR_DATE": time, "GIT_COMMITTER_DATE": time}
+    for words in (["add", "--all"], [*who, "commit", "-qm", "Trays"]):
+        subprocess.run(["git", *words], cwd=shop, check=True, capture_output=True, env=dates)
+
+
+def said(words: str, at: int, shop: Path) -> list[dict[str, Any]]:
+    return [turn("assistant", [{"type": "text", "text": words}], at, "s9", shop)]
+
+
+@pytest.mark.parametrize("zone", ["09:10:00+00:00", "11:10:00+02:00"])
+def test_an_edit_later_than_the_commit_did_not_write_its_line(shop: Path, zone: str) -> None:
+    """The session of the afternoon moved the line, and was named for what the morning's had committed."""
+    rows = [turn("user", ASKED, 0, "s9", shop), *edited(shop / "till.py", "pass", LINE, 1, "s9", shop)]
+    rows += [turn("user", "Now sort the functions of the till by their names", 20, "s9", shop)]
+    kept("s9", [*rows, *edited(shop / "till.py", "import sys", f"import sys\n{LINE}", 21, "s9", shop)])
+    committed(shop, {"till.py": f"{LINE}\n"}, f"2026-05-09T{zone}")
+    assert f"asked for (turn 1): {ASKED}" in (out := call("why", "till.py:1")[1]), out
+
+
+def test_the_newest_edit_before_the_commit_wrote_the_line_whichever_session_ended_last(shop: Path) -> None:
+    """Of two sessions that wrote a line, the one that went on for longer was taken."""
+    first = [turn("user", "Count what lies in the till", 0, "s9", shop)]
+    first += edited(shop / "till.py", "pass", LINE, 1, "s9", shop)
+    kept("s9", [*first, turn("user", "and what is in the drawer now, after lunch?", 50, "s9", shop)])
+    second = [turn("user", ASKED, 10, "s19", shop), *edited(shop / "till.py", "pass", LINE, 11, "s19", shop)]
+    kept("s19", second)
+    committed(shop, {"till.py": f"{LINE}\n"}, "2026-05-09T09:30:00+00:00")
+    assert f"asked for (turn 1): {ASKED}" in (out := call("why", "till.py:1")[1]), out
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "explained",
+        "committed",
+        "of another file",
+        "by a command in another folder",
+    ],
+)
+def test_only_an_edit_of_the_file_can_have_written_its_line(shop: Path, later: str) -> None:
+    """An explanation with the same code, the message of a commit and a file of the same name stood for the edit."""
+    shown = f"In `till.py` the tray is now weighed:\n\n```python\n{LINE}\n```\n"
+    message = f"cat > /dev/null <<'EOF'\nEOF\ngit commit -qm \"$(cat <<'EOF'\nWeigh in app/till.py\n\n{LINE}\nEOF\n)\""
+    elsewhere = f"cd tests && cat > till.py <<'EOF'\n{LINE}\nEOF"
+    rows = {
+        "explained": said(shown, 21, shop),
+        "committed": ran(message, "[main 1a2b3c4] Weigh", False, 21, "s9", shop),
+        "of another file": edited(shop / "tests" / "till.py", "pass", LINE, 21, "s9", shop),
+        "by a command in another folder": ran(elsewhere, "", False, 21, "s9", shop),
+    }[later]
+    asked = [turn("user", ASKED, 0, "s9", shop), *edited(shop / "app" / "till.py", "pass", LINE, 1, "s9", shop)]
+    kept("s9", [*asked, turn("user", "Explain the new scale of the shop to me once more", 20, "s9", shop), *rows])
+    committed(shop, {"app/till.py": f"{LINE}\n"}, "2026-05-09T12:00:00+00:00")
+    assert "/s9:2 (" in (out := call("why", "app/till.py:1")[1]), out
+
+
+def test_a_line_of_which_a_part_was_replaced_is_found(shop: Path) -> None:
+    """Nobody had written a line in which one name was put for another everywhere."""
+    asked = turn("user", "Call it a saucer wherever the till says tray", 0, "s9", shop)
+    given = {"file_path": str(shop / "till.py"), "old_string": "weigh_tray", "new_string": "weigh_saucer"}
+    call_of = {"type": "tool_use", "id": "e1", "name": "Edit", "input": {**given, "replace_all": True}}
+    back = {"type": "tool_result", "tool_use_id": "e1", "content": "updated"}
+    kept("s9", [asked, turn("assistant", [call_of], 1, "s9", shop), turn("user", [back], 2, "s9", shop)])
+    committed(shop, {"till.py": "total = weigh_saucer(coins) + rest\n"}, "2026-05-09T12:00:00+00:00")
+    assert "asked for (turn 1): Call it a saucer" in (out := call("why", "till.py:1")[1]), out
+
+
+def test_a_commit_that_only_takes_lines_away_has_a_writer(shop: Path) -> None:
+    """Of a list from which a row went, nothing was known but the commit."""
+    committed(shop, {"till.py": f"import sys\n{LINE}\n"}, "2026-05-08T12:00:00+00:00")
+    asked = turn("user", "Stop weighing the tray, the new scale does that by itself", 0, "s9", shop)
+    kept("s9", [asked, *edited(shop / "till.py", f"import sys\n{LINE}", "import sys", 1, "s9", shop)])
+    committed(shop, {"till.py": "import sys\n"}, "2026-05-09T12:00:00+00:00")
+    newest = call("why", "till.py")[1].split("2026-05-08")[0]
+    assert "asked for (turn 1): Stop weighing the tray" in newest, newest
+
+
+def test_a_finding_that_names_what_the_line_has_is_its_reason(shop: Path) -> None:
+    """A review had said what is wrong in an item without "because", and the line was told to have no reason."""
+    found = "`till.weigh_each_coin` calls a scale that shops abroad have not got"
+    review = f"The design reads well.\n\n- {found}\n- The tray is long.\n\nShall I mend these points one by one?"
+    rows = [turn("user", "Look at the design of the shop, please", 0, "s9", shop), *said(review, 1, shop)]
+    kept("s9", [*rows, turn("user", "yes", 2, "s9", shop), *edited(shop / "till.py", "pass", LINE, 3, "s9", shop)])
+    committed(shop, {"till.py": f"{LINE}\n"}, "2026-05-09T12:00:00+00:00")
+    assert f"reason (assistant, turn 2): {found}" in (out := call("why", "till.py:1")[1]), out
+
+
+def test_what_was_asked_for_is_told_from_the_summary_of_what_went_before(shop: Path) -> None:
+    """The file of a session that had been shortened has no request in it."""
+    summary = "This session is being continued from a previous conversation that ran out of context.\n\n"
+    summary += f"1. Primary Request and Intent:\n   - {ASKED}\n\n2. Pending Tasks:\n   - Weigh each coin in till.py"
+    begun = {**turn("user", summary, 0, "s9", shop), "isCompactSummary": True}
+    kept("s9", [begun, *edited(shop / "till.py", "pass", LINE, 1, "s9", shop)])
+    committed(shop, {"till.py": f"{LINE}\n"}, "2026-05-09T12:00:00+00:00")
+    assert f"from the summary of what went before: - {ASKED}" in (out := call("why", "till.py:1")[1]), out
