@@ -144,18 +144,23 @@ def test_what_was_merely_done_gets_room_last_and_is_never_left_out(
 
 
 def test_of_versions_of_one_playbook_the_usual_one_is_told(tmp_path: Path) -> None:
-    """Five lines of eighteen said in which order a formatter, a linter and the tests were run, or with which of two
-    tests. Of steps that differ ("push ENV=staging" and "push ENV=production") neither is the other's version."""
+    """Five lines of eighteen said in which order a formatter, a linter and the tests were run, or not all of it. Of
+    steps that differ ("push ENV=staging" and "push ENV=production") neither is the other's version."""
     world = World(tmp_path)
     runs = [("mine", "fmt -> lint -> test"), ("below", "fmt -> lint -> test"), ("below", "test -> lint -> fmt")]
-    runs += [("mine", "build -> fmt -> lint -> test:ci"), ("mine", "fmt -> lint -> test:ci")]
-    runs += [("mine", "build -> push ENV=staging"), ("mine", "build -> push ENV=production")]
+    runs += [("mine", "build -> fmt -> lint -> test"), ("mine", "fmt -> lint")]
+    runs += [("mine", "build -> test -> push ENV=staging"), ("mine", "build -> test -> push ENV=production")]
     world.knowledge("playbooks.md", "".join(line(f"**Checks of app**: {steps}", source) for source, steps in runs))
     assert {row.partition(": ")[2] for row in shown(world)} == {
         "fmt -> lint -> test (in 2 conversations)",
-        "build -> push ENV=staging",
-        "build -> push ENV=production",
+        "build -> test -> push ENV=staging",
+        "build -> test -> push ENV=production",
     }
+    hand = "- **Checks of app**: test -> lint -> fmt\n"
+    world.knowledge(
+        "playbooks.md", "".join(line(f"**Checks of app**: {steps}", source) for source, steps in runs) + hand
+    )
+    assert hand in str(project_digest(world.paths, 4096, PROJECTS, APP, only=False).text), "the user wrote it"
 
 
 def test_what_seems_outdated_says_so_and_gives_its_room_to_what_is_sure(tmp_path: Path) -> None:

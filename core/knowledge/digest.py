@@ -132,8 +132,8 @@ def _by_hand(bullet: Bullet) -> bool:
 
 
 def _earlier_versions(playbooks: Sequence[Bullet]) -> set[str]:
-    """Of harvested playbooks of one name that share most of their steps, the keys of all but the one that most
-    conversations took, of several such the newest: it is told in place of the others."""
+    """Of harvested playbooks of one name of which one has all the steps of the other, the keys of all but the one that
+    most conversations took, of several such the newest: it is told in place of the others."""
     usual: dict[str, list[set[str]]] = {}
     others = set[str]()
     newest = newest_first(statements(row for row in playbooks if not (row.struck or _by_hand(row))))
@@ -141,7 +141,7 @@ def _earlier_versions(playbooks: Sequence[Bullet]) -> set[str]:
         name, _, said = row.bullet.text.partition(": ")
         steps = set(said.split(ARROW))
         told = usual.setdefault(name, [])
-        if any(2 * len(steps & has) > min(len(steps), len(has)) for has in told):
+        if any(steps <= has or has <= steps for has in told):
             others.add(row.bullet.key)
         else:
             told.append(steps)
@@ -307,7 +307,7 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
         for name, rows in whole.items()
     }
     earlier = _earlier_versions(found["playbooks"])
-    found["playbooks"] = [row for row in found["playbooks"] if row.key not in earlier]
+    found["playbooks"] = [row for row in found["playbooks"] if row.key not in earlier or _by_hand(row)]
     last = {row.key for row in found["facts"] if _was_done(row)}
 
     def rank(statement: Statement) -> int:

@@ -142,10 +142,11 @@ def read(
     allowed = tools.allowed_in(now, project, _everywhere(now, project)) or (lambda _folder: True)
     called, turn = with_turn(name)
     whole = read_whole(now, called, allowed=allowed)
-    about = ", ".join(filter(None, (whole.title[:80], whole.tool, whole.day, f"{whole.count} turns")))
+    about = ", ".join(filter(None, (whole.title[:80], whole.tool, whole.model, whole.day, f"{whole.count} turns")))
     about = f"{called}: {about}{f', {short_state(whole.end)}' * bool(whole.end)}"
     room = characters - len(NOT_OURS) - 10
-    if asked:
+    unspoken = any(one.number == turn and one.role == "system" for one in whole.turns)
+    if asked and not unspoken:  # what the tool put in is not searched: it is read as it stands
         before = _SHOWN.pop((str(now.paths.knowledge), whole.name), "")
         about = f"{called}, what was shown before is left out:" if before else about
         answer = passage(now, query, whole, turn, room - len(about), before, role)
