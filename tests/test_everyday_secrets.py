@@ -59,16 +59,6 @@ TOLD = {
     "a link of a terminal": ("Generated password: \x1b]8;;Fennel-12\x1b\\copy\x1b]8;;\x1b\\", "Fennel-12"),
     "packed in base64": (f"data:\n  config.yaml: {PACKED}\n", PACKED[:24]),
     "a key that goes on in the next line": (f"It is gh{'p_'}{'aB3dE5gH7' * 4}\n    Quill7x\nuse it", "Quill7x"),
-    "an app password that reads as words": ("Gmail app password: abcd efgh ijkl mnop", "efgh"),
-    "a line of a note": ("the shop\nsecret: winterapfel\n", "winterapfel"),
-    "pass in a line of its own": ("the router\n\npass: Grasmuecke1\n", "Grasmuecke1"),
-    "a credential": ("the credential is Winter-apfel7, please keep it", "Winter-apfel7"),
-    "blanks and a digit": ('{"Password":"Am sel 9"}', "Am sel 9"),
-    "a bank account": ("pay to DE89 3704 0044 0532 0130 00 by Friday", "3704 0044"),
-    "a bank account in one piece": ("iban=GB82WEST12345698765432", "WEST1234"),
-    "a bank account before a word": ("AT611904300234573201 BIC follows", "61190430"),
-    "an ftp login": ("the ftp login anna Grasmuecke12 still works", "Grasmuecke12"),
-    "an ftp login with a sign": ("ftp: anna / Grasmuecke12", "Grasmuecke12"),
     "a verification code": ("Your verification code is 482113.", "482113"),
 }  # fmt: skip
 ASKED = {
@@ -85,13 +75,6 @@ ASKED = {
     "the last line": ("What is the passphrase?", "here it comes\n\nthanks a lot now\n\nribbon", "ribbon"),
     "Korean": ("인증 코드를 입력해 주세요.", "plumtree", "plumtree"),
 }
-STAY = [
-    "the secret: patience", "Secret: patience.", "secret: required", "secret: boolean", "secret: str",
-    "PASS: Grasmuecke1", "pass: 12 tests", "pass: utf8", "the credential is stored by sha256", "credential: default",
-    '{"password": "Step 2 title"}', '{"password": "Kennwort 2"}', "DE88 3704 0044 0532 0130 00", "AB12CDEF34567890",
-    "sftp anna@web:backup2024", "ftp pub/debian12", "ftp mirror debian12 is down",
-]  # fmt: skip
-"""What reads like one of these and is none; the bank account has a wrong sum."""
 KEPT = ["never mind", "I don't know, ask Tove tomorrow", "yes please, a long one", "no"]
 
 
@@ -155,14 +138,6 @@ def test_an_answer_that_gives_nothing_away_stays(tmp_path: Path, answer: str) ->
     session(workspace.paths.conversations, ("assistant", "What is the password?"), ("user", answer))
     harvested(workspace, model, Clock(), keep=True)
     assert answer in model.prompts[0]
-
-
-@pytest.mark.parametrize("text", STAY)
-def test_what_reads_like_a_secret_is_kept(tmp_path: Path, text: str) -> None:
-    workspace, model = make_home(tmp_path), Echo()
-    session(workspace.paths.conversations, ("user", f"Deploy it.\n\n{text}\n"), ("assistant", "It is deployed."))
-    harvested(workspace, model, Clock(), keep=True)
-    assert text in model.prompts[0]
 
 
 def test_look_alikes_stay() -> None:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 
 from core.base import late
-from core.base.secrets.line import LINE_ENDS, is_beside_data, is_line, is_literal
 from core.base.secrets.near import drawn_near
 from core.base.secrets.said import said_near, shown
 from core.base.secrets.tables import cells_below
@@ -319,7 +318,7 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
         if not quoted:
             value = _trimmed(value)
             stop = start + len(value)
-        beside = password and form == "assigned" and is_beside_data(text, first, stop)
+        beside = password and form == "assigned" and _is_beside_data(text, first, stop)
         if (
             core == "pass"
             and not before
@@ -328,7 +327,6 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
                 beside
                 or _USER_BEFORE.search(text, max(0, first - 80), first)
                 or _QUOTED_NAME.match(text, max(0, first - 1))
-                or (text[at:end] != "PASS" and is_chosen(value))
             )
         ):
             return None  # the "PASS: name" of a test run
@@ -347,9 +345,9 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
             and form in ("assigned", "prose")
             and match["sep"].strip() in (":", "：")
             and (core != "pass" or before or _USER_BEFORE.search(text, max(0, first - 80), first))
-            and bool(LINE_ENDS.match(text, stop))
+            and bool(_LINE_ENDS.match(text, stop))
         )
-        literal = quoted or ends or beside or is_literal(form, text, first, stop, match["sep"])
+        literal = quoted or ends or beside or _is_literal(form, text, first, stop, match["sep"])
         if (
             not quoted
             and (
@@ -365,13 +363,6 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
             return start, more.end(), kind
         if is_secret(value, name, quoted, form, env, literal) and not (
             ends and not beside and value.isalpha() and not is_word(value)
-        ):
-            return start, stop, kind
-        if (core == "credential" and form == "prose" and is_chosen(value)) or (
-            core == "secret"
-            and form == "assigned"
-            and ((is_word(value) and len(value) >= 6 and not is_type(value)) or is_chosen(value))
-            and is_line(text, at, stop)
         ):
             return start, stop, kind
         if ends and form == "prose" and (is_word(value) or is_compound(value)):
@@ -441,8 +432,47 @@ def _is_said(text: str, first: int, start: int, stop: int, form: str, sep: str) 
     return said not in (":", "=", "-", "–", "—", "→", "：", "on")
 
 
+def _is_literal(form: str, text: str, first: int, stop: int, sep: str) -> bool:
+    """Whether nothing of a program can stand as the value: behind an option, `name=value` between blanks, in a tag."""
+    follows = text[stop : stop + 1]
+    if form in ("option", "listed"):
+        return not text[stop : stop + 2].startswith(("(", "."))
+    if form == "tag":
+        return text[stop : stop + 2] == "</"
+    if form != "assigned" or sep != "=" or follows not in ("", " ", "\t", "\n", "\r", "&", ";", '"', "'", "`"):
+        return False
+    head = text[max(0, first - 80) : first].rpartition("\n")[2]
+    if head and not head.strip():
+        return False  # an argument on a line of its own
+    return not head or (head[-1] in " \t\"'`&?;-/=" and head.rstrip(" \t\"'`-")[-1:] not in (",", "("))
+
+
+def _is_beside_data(text: str, first: int, stop: int) -> bool:
+    """Whether the line is one of data: nothing stands behind the value, and the line above or below says whose it is."""
+    ends = text.find("\n", stop, stop + 120)
+    ends = len(text) if ends < 0 and len(text) - stop < 120 else ends
+    if ends < 0 or re.search(r"[,;{(\[]\s*$", text[stop:ends]):
+        return False
+    begins = text.rfind("\n", max(0, first - 200), first) + 1
+    above = text[
+        max(text.rfind("\n", max(0, begins - 200), max(0, begins - 1)) + 1, begins - 200, 0) : max(0, begins - 1)
+    ]
+    below = text[ends + 1 : ends + 200].partition("\n")[0]
+    return any(
+        (found := _DATA.match(line)) is not None and not (found["value"] and is_type(found["value"]))
+        for line in (above, below)
+    )
+
+
+_LINE_ENDS = late(r"[ \t]*(?:#[^\n]*)?\r?(?:\n|$)|[.。](?=\s|$)")
 _NAMED_TAG = late(r"(?i)<[^<>\n]{0,60}\b(?:name|key|id)=[\"'][\w.-]*$")
 _QUOTED_NAME = late(r"[\"'/]pass")
+_DATA = late(
+    r"(?P<section>\[[\w .:\"-]{1,60}\][ \t]*$)|[ \t>*-]{0,40}[\"']?[\w.-]{0,40}?(?:user|login|host|port|url|mail"
+    r"|account|database|server|smtp|ssid|db|name|id|benutzer\w*|usuario|identifiant"
+    r"|from|role|driver)[\w.-]{0,12}[\"']?[ \t]*[:=][ \t]*(?P<value>[^\s,;{}()]+)[ \t]*$",
+    re.I,
+)
 _MASTER = late(r"(?i)\b(?:master|vault|keepass|bitwarden)[ _-]{0,2}(?:key|pass\w*)?$|phrase$")
 _MORE_WORDS = late(r"(?: [^\s,.;:\"'(){}<>=|]+){1,11}(?=[ \t]*(?:[,.;]?[ \t]*\r?(?:\n|$)|[,.;] ))")
 _CLAUSE_END = late(

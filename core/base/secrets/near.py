@@ -91,8 +91,7 @@ def near_words(text: str, lowered: str, present: frozenset[str]) -> Iterator[tup
                 if found.start() > end + _REACH or text.count("\n", end, found.start()) > _LINES:
                     break
                 at = found.end()
-                given = kind == "password" and _IS_GIVEN.fullmatch(text, end, found.start())
-                if (given or fits(found[0])) and not _MADE_OF.search(text, max(0, found.start() - 24), found.start()):
+                if fits(found[0]) and not _MADE_OF.search(text, max(0, found.start() - 24), found.start()):
                     yield found.start(), found.start() + len(found[0].rstrip()), kind
                     break
             reached = max(reached, at, end + _REACH if near is None else 0)
@@ -111,8 +110,6 @@ def near_words(text: str, lowered: str, present: frozenset[str]) -> Iterator[tup
 
 
 _KANA_WORD = late(r"[\u3041-\u3096] [\u3041-\u3096]")
-_IS_GIVEN = late(r"(?:word|code)?s?[\"'`*)]{0,3}[ \t]{0,2}(?::|=|is|ist|est|es)[ \t]{0,2}[\"'`*(]{0,3}")
-"""Between an app password and its name: its four groups of letters are one then, even where they read as words."""
 _MADE_OF = late(r"(?i)(?:sha\d*|md5|uuid|commit|hash|checksum|guid|version|fingerprint)\W{1,4}$")
 
 

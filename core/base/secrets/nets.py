@@ -22,7 +22,7 @@ from typing import NamedTuple
 from core.base.secrets.look_through import look_through
 from core.base.secrets.names import STEMS, named_secrets
 from core.base.secrets.near import NEAR_STEMS, NUMBERED_NEEDS, near_words
-from core.base.secrets.shapes import CARD, IBAN, IN_CONTEXT, PATTERNS, PGPASS, Pattern, iban_of, is_card
+from core.base.secrets.shapes import CARD, IN_CONTEXT, PATTERNS, PGPASS, Pattern, is_card
 from core.base.secrets.values import sort_of
 
 _MARK = "[redacted:"
@@ -61,7 +61,6 @@ _KEEP = re.compile(r"[0-9a-f]{7,64}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}
 _RUN = b"x" * 20
 _TABLE = bytes(0x78 if (chr(code).isalnum() and code < 128) or chr(code) in "+/" else 0x20 for code in range(256))
 _CARD_NEEDS = r"[0-9]{4}[ -]?[0-9]{4,6}[ -]?[0-9]{4,5}"
-_IBAN_NEEDS = r"[a-z]{2}[0-9]{2} ?[a-z0-9]{4} ?[0-9]{4}"
 _NUMBER_OF_ELSE = re.compile(
     r"(?i)(?:id|ids|uuid|trace|span|order|user|account|time|stamp|nonce|seed|hash|build|run|job|request|session|message|chat"
     r"|channel|issue|ticket|tweet|status|size|offset|inode|version|revision|serial|tracking|invoice|count|total|bytes|sku"
@@ -134,10 +133,6 @@ def _in_plain(text: str) -> Iterator[Found]:
     yield from _in_context(text, lowered, present)
     if _CARD_NEEDS in present:
         yield from _cards(text)
-    if _IBAN_NEEDS in present:
-        for match in IBAN.finditer(text):
-            if number := iban_of(match[0]):
-                yield Found(_CONTEXT, match.start(), match.start() + len(number), "iban")
     small = text.replace("\u0130", "I").lower()  # the one letter that grows when lowered
     for start, end, kind in near_words(text, small, present):
         yield Found(_CONTEXT, start, end, kind)
@@ -153,7 +148,7 @@ def _seeker() -> Callable[[bytes], frozenset[str]]:
     long = [need for need, (first, *_) in _NEEDS.items() if need == first.prefilter.lower()]
     words = ["private key", *STEMS, *NEAR_STEMS, *_DETECTED, *long, *_BY_WORD]
     return _seeker_of(
-        words, (_PGPASS_NEEDS, _CARD_NEEDS, _IBAN_NEEDS, NUMBERED_NEEDS, *(need for need in _NEEDS if need not in long))
+        words, (_PGPASS_NEEDS, _CARD_NEEDS, NUMBERED_NEEDS, *(need for need in _NEEDS if need not in long))
     )
 
 

@@ -532,8 +532,6 @@ STATEMENTS: tuple[Pattern, ...] = (
     _said("net use",
           r"[ \t]{1,4}(?:[*\w:]{1,4}[ \t]{1,4})?\\\\\S{1,120}[ \t]{1,4}(?:/user:\S{1,60}[ \t]{1,4})?"
           r"(?P<secret>[^\s/]\S{3,60})(?=[ \t]{1,4}/user:)"),
-    Pattern("password", "ftp", r"ftp:?[ \t]{1,4}(?:(?:login|user|account|zugang)[ \t:]{1,4}[\w.@-]{2,40}"
-          r"|[\w.@-]{2,40}(?:(?=,)|[ \t]/))[,:]?[ \t]{1,4}(?P<secret>[^\s\"',;:()]{5,60})(?=[\"')]?[.,;:]?(?:\s|$))", True, is_chosen),
     Pattern("snmp-community", "community", r"community[ \t]+(?P<secret>\w{4,40})[ \t]+(?:ro|rw)\b", True),
     _said("requirepass", r"[ \t]{1,4}[\"']?(?P<secret>[^\s\"']{4,120})"),
     _said("masterauth", r"[ \t]{1,4}[\"']?(?P<secret>[^\s\"']{4,120})"),
@@ -562,29 +560,6 @@ CARD = re.compile(
 )
 """A card number as it is printed; `is_card` looks at its sum."""
 is_card = _is_card
-
-IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?(?![A-Za-z0-9])")
-"""What a bank account's number may begin with, in one piece or in groups of four; `iban_of` looks at its sum."""
-_IBAN_LENGTHS_TEXT = """
-AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 EE20 EG29 ES24 FI18 FO18
-FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21
-LY25 MC27 MD24 ME22 MK19 MR27 MT31 MU30 NL18 NO15 PK24 PL28 PS29 PT25 QA29 RO24 RS22 SA24 SC31 SE24 SI19 SK24 SM27
-ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20
-"""
-_IBAN_LENGTHS = {row[:2]: int(row[2:]) for row in _IBAN_LENGTHS_TEXT.split()}
-
-
-def iban_of(text: str) -> str:
-    """The number of a bank account that a text begins with, as long as those of its country are and with the sum of ISO
-    13616; "" for none."""
-    ends = [at for at, one in enumerate(text, 1) if one != " "]
-    length = _IBAN_LENGTHS.get(text[:2], 0)
-    if not 0 < length <= len(ends) or text[ends[length - 1] :][:1].strip():
-        return ""
-    number = text[: ends[length - 1]]
-    plain = number.replace(" ", "")
-    return number if int("".join(str(int(one, 36)) for one in plain[4:] + plain[:4])) % 97 == 1 else ""
-
 
 PGPASS = re.compile(
     r"(?<![^\s=`\"'>|])(?:[A-Za-z0-9-][\w.-]{0,80}|\*|\[[0-9a-f:]{2,40}\]):(?:\d{4,5}|\*):(?:[A-Za-z_][\w-]{0,60}|\*)"

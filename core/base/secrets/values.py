@@ -210,7 +210,6 @@ def is_phrase(value: str, named: bool = False) -> bool:
     if _APP_PASSWORD.match(value):
         return True
     plain = value.islower() or (len(words) > 2 and all(word[0].isupper() for word in words))
-    plain = plain or (2 < len(words) < 5 and has_digit(words[-1]))
     return (plain or (named and len(words) > 2)) and (named or len(words) <= 8)
 
 

@@ -40,7 +40,6 @@ _SILENT = frozenset({
 _TITLES = {"custom-title": ("customTitle", "title"), "ai-title": ("aiTitle", "title"), "summary": ("summary",)}
 _TYPED = ("<command-args>", "</command-args>")
 _BY_THE_TOOL = ("[Request interrupted by user", "<task-notification>", "Caveat: The messages below were generated")
-_BEHIND_COMMAND = ("<local-command-", "<command-", "<bash-")
 _CONTINUED = "This session is being continued from a previous conversation"
 # What follows is the user's; the same words further down in an output are of whoever wrote it.
 _REFUSED = re.compile(rf"((?:{'|'.join(NOT_WANTED)})[^\n]*?)(?:[Tt]he user said:\n|reason for the rejection: )")
@@ -101,7 +100,7 @@ class _Facts:
         self.said_from_queue: set[str] = set()
         self.said: set[str] = set()  # what arrived as a message of its own after messages were queued
         self.tasks: dict[str, str] = {}  # the number of a step -> its subject
-        self.command: str | None = None  # the id of a slash command, while nothing was said since
+        self.command = ("", "")  # id and time of the slash command that was said last
 
     def note(self, value: dict[str, Any]) -> None:
         self.session = self.session or text_of(value.get("sessionId"))
@@ -157,7 +156,6 @@ def _read_record(record: Record, reading: Reading, facts: _Facts) -> None:
         elif kind == "user":
             _read_user(value, content, reading, facts)
         else:
-            facts.command = None
             _read_assistant(value, content, reading)
 
 
@@ -167,13 +165,14 @@ def _read_user(value: dict[str, Any], content: str | list[Any], reading: Reading
         if isinstance(block, dict) and kind_of(block) == "tool_result":
             _read_result(block, value.get("toolUseResult"), reading, facts)
     said = text_of([row for row in blocks if isinstance(row, str) or kind_of(row) == "text"])
-    # What a slash command stands for is put in next behind it; what is typed stands behind an answer or an output.
-    expanded = facts.command == text_of(value.get("parentUuid")) and not said.lstrip().startswith(_BEHIND_COMMAND)
-    facts.command = text_of(value.get("uuid")) if said.lstrip().startswith("<command-") else None
     if value.get("isCompactSummary") or said.startswith(_CONTINUED):
         reading.summary(said)
         return
     foreign = any(value.get(key) for key in ("isMeta", "isSidechain", "isVisibleInTranscriptOnly"))
+    # What a slash command stands for is put in behind it in the same moment.
+    expanded = facts.command[0] and facts.command == (value.get("parentUuid"), value.get("timestamp"))
+    if said.lstrip().startswith("<command-"):
+        facts.command = (text_of(value.get("uuid")), text_of(value.get("timestamp")))
     if foreign or expanded or said.startswith(_BY_THE_TOOL):
         reading.say("system", said)
         if said.strip() and not value.get("isSidechain"):
