@@ -4,6 +4,7 @@ shares words with the question."""
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -52,11 +53,23 @@ def test_what_was_changed_stands_before_what_was_said_once(shop: Path) -> None:
     assert call("harvest", "--apply", "--now", "--source", "claude_code")[0] == 0
     call("edit", listed_id("03:00"), rule.replace("03:00", "04:15"))
     first, second, *_ = found("when does the nightly upload run?")
-    assert "04:15" in first and "the user changed this" not in first
-    assert "03:00" in second and "the user changed this on" in second
+    assert "04:15" in first and "the user changed" not in first
+    assert "03:00" in second and "the user changed on" in second
+    hits = json.loads(call("find", "when does the nightly upload run?", "--json")[1])["hits"]
+    assert [("against" in hit) for hit in hits[:2]] == [False, True]
     call("retract", listed_id("04:15"))
     rows = found("when does the nightly upload run?")
     assert all("the user" in row for row in rows if "03:00" in row) and not any("04:15" in row for row in rows[:1])
+
+
+def test_what_still_holds_in_other_words_is_not_marked(shop: Path) -> None:
+    """A line that was made more exact, or that was one word, marked each conversation that shares its words."""
+    kept("s8", [turn("user", "We use Redis 7 for the session cache of the shop now.", 0, "s8", shop)])
+    call("add", "facts", "We use Redis for the session cache of the shop.")
+    call("edit", listed_id("Redis"), "We use Redis 7 for the session cache of the shop.")
+    call("add", "facts", "Redis")
+    call("rm", "facts.md:4")
+    assert not any("the user" in row for row in found("which Redis is the session cache?"))
 
 
 @pytest.mark.parametrize("question", ["what is still open?", "open tasks", "what is left to do", "offene Aufgaben"])
@@ -67,7 +80,9 @@ def test_who_asks_what_is_open_is_told_the_open_tasks(shop: Path, question: str)
     rows = found(question)
     assert "Write the page on thumbnails" in rows[0] and "weak" not in rows[0]
     assert not any("Order the labels" in row for row in rows)
-    assert "Order the labels (done)" in found("who orders the labels")[0]
+    assert "Order the labels → tasks.md" in found("who orders the labels")[0]
+    assert "(done)" in found("who orders the labels")[0]
+    assert not any("thumbnails" in row for row in found(question, "--kind", "conversation", "--before", "2020-01-01"))
 
 
 def test_a_name_is_found_as_it_is_spelled_or_told_to_be_nowhere(shop: Path) -> None:

@@ -442,9 +442,14 @@ def test_a_project_is_named_as_hits_print_it(disk: Disk) -> None:
         assert "paint" in out and "wash" not in out, words
     disk.asked(web, "recall", "paint", "--project", "shop")
     code, _, err = call("save", "Tabs, please", "--project", "shop")
-    assert code == 1 and "the folder of this project is gone" in err and not shop.exists()
+    assert code == 1 and "there is no folder of that name" in err and not shop.exists()
     code, _, err = call("list", "--project", "nosuch")
     assert code == 1 and "no project of that name is known" in err
+    other = repository(disk.src / "elsewhere" / "shop-web", commit="a third")
+    disk.session(rule("dry"), other)
+    disk.harvest()
+    assert "wash" in disk.asked(web, "list", "--project", "shop-web")[0], "who works in one of that name means it"
+    assert "wash" not in disk.asked(other, "list", "--project", "shop-web")[0]
 
 
 def test_a_search_in_a_folder_of_a_project_reads_the_knowledge_of_that_folder(disk: Disk) -> None:

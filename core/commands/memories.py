@@ -4,6 +4,7 @@ beside them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -206,11 +207,10 @@ def preview(workspace: Workspace, content: str, tags: Sequence[str], project: st
 
 
 def _project_on_disk(workspace: Workspace, project: str) -> Path | None:
-    """The folder of a project that something is written into."""
-    found = find_project(workspace, project)
-    if found is not None and not found.is_dir():
-        raise KnowledgeError("no-project", "the folder of this project is gone", found, "leave --project out")
-    return found
+    """The folder of a project that something is written into: several may have a name."""
+    if not os.path.isdir(workspace.cwd / os.path.expanduser(project)):
+        raise KnowledgeError("no-project", "there is no folder of that name", project, "name the project's folder")
+    return find_project(workspace, project)
 
 
 T = TypeVar("T")

@@ -54,7 +54,8 @@ def find_project(workspace: Workspace, asked: str = "") -> Path | None:
         folder = Path(os.path.abspath(workspace.cwd / os.path.expanduser(asked)))
         if not folder.is_dir():
             known = known_projects(workspace.paths, workspace.environment)
-            root = named_root(known, asked)
+            own = here_in(os.path.abspath(workspace.cwd), known, workspace.environment)
+            root = own.root if _is_called(own, asked) else named_root(known, asked)
             if not root:
                 raise _unknown(asked, known)
             folder = Path(root)
@@ -271,7 +272,7 @@ def scope_of(
         return Scope(workspace, known, own, everything=True)
     if not project:
         return Scope(workspace, known, own)
-    if own.root and project.strip("/").casefold() == os.path.basename(own.root).casefold():
+    if _is_called(own, project):
         return Scope(workspace, known, own, own.root, narrow=True)
     folder = os.path.abspath(workspace.cwd / os.path.expanduser(project))
     if not os.path.isdir(folder):
@@ -285,6 +286,11 @@ def scope_of(
         raise KnowledgeError("no-project", "this folder is no project", folder, "name the project's folder")
     there = replace(workspace, cwd=Path(folder)) if os.path.isdir(folder) else workspace
     return Scope(there, known, here, folder, narrow=True)
+
+
+def _is_called(own: Here, name: str) -> bool:
+    """Whether the project that somebody works in has this short name: then it is meant, whatever others have it."""
+    return own.root != "" and name.strip("/").casefold() == os.path.basename(own.root).casefold()
 
 
 def _unknown(project: str, known: Projects, hint: str = "") -> KnowledgeError:

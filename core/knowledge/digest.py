@@ -132,16 +132,16 @@ def _by_hand(bullet: Bullet) -> bool:
 
 
 def _earlier_versions(playbooks: Sequence[Bullet]) -> set[str]:
-    """Of harvested playbooks of one name of which one has all the steps of the other, the keys of all but the one that
-    most conversations took, of several such the newest: it is told in place of the others."""
+    """Of harvested playbooks of one name, the keys of those of which another has all the steps that as many
+    conversations took or more, of several such the longest, then the newest: it is told in place of the others."""
     usual: dict[str, list[set[str]]] = {}
     others = set[str]()
     newest = newest_first(statements(row for row in playbooks if not (row.struck or _by_hand(row))))
-    for row in sorted(newest, key=lambda row: row.conversations, reverse=True):
-        name, _, said = row.bullet.text.partition(": ")
+    rows = [(row, *row.bullet.text.partition(": ")[::2]) for row in newest]
+    for row, name, said in sorted(rows, key=lambda one: (one[0].conversations, one[2].count(ARROW)), reverse=True):
         steps = set(said.split(ARROW))
         told = usual.setdefault(name, [])
-        if any(steps <= has or has <= steps for has in told):
+        if any(steps <= has for has in told):
             others.add(row.bullet.key)
         else:
             told.append(steps)

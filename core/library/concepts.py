@@ -172,7 +172,8 @@ def candidates(document: Extracted, pieces: Sequence[Piece]) -> list[Named]:
     for phrase in () if code else _phrases(document.text):
         see(phrase, "phrase")
     prose = _CODE.sub(" . ", FENCED.sub(" . ", document.text)) if not code else document.text
-    kept = {key: mark for key, mark in found.items() if not _is_no_name(mark, spelt[key], prose)}
+    counted = _Words(prose)
+    kept = {key: mark for key, mark in found.items() if not _is_no_name(mark, spelt[key], counted)}
     return _weightiest(document, pieces, kept, spelt)
 
 
@@ -225,34 +226,49 @@ _BETWEEN = frozenset(_SAYING_LITTLE.split())
 """No name begins or ends with these. Of 169 phrases of 181 documents they and an apostrophe leave out 28."""
 _CODE = re.compile(r"`[^`\n]*`|https?://\S+")
 _RULE_NUMBER = re.compile(r"[A-Z]\d{3,}")
-_BEHIND = r"(?i)\b(?:an?|the|this|each|every|no|its|their|your|one|which|of)\s+(?:\w+\s+)?"
+_BEHIND = re.compile(r"(?i)\b(?:an?|the|this|each|every|no|its|their|your|one|which|of)\s+(\w+)(?:\s+(\w+))?")
 """What stands before a thing, and not before what is done."""
 
 
-def _is_no_name(mark: str, spellings: Mapping[str, int], prose: str) -> bool:
+class _Words:
+    """How often a text has each word: as it is spelled, in small letters, alone (in no path, address or option), and
+    behind what stands before a thing. Counted once: a text has thousands of names."""
+
+    def __init__(self, prose: str) -> None:
+        self.spelled = Counter(re.findall(r"\w+", prose))
+        self.small = Counter[str]()
+        for word, number in self.spelled.items():
+            self.small[word.lower()] += number
+        self.alone = Counter(re.findall(r"(?<![\w/.@-])\w+(?![\w/@-])", prose))
+        self.things = Counter(word.lower() for pair in _BEHIND.findall(prose) for word in pair)
+
+
+def _is_no_name(mark: str, spellings: Mapping[str, int], words: _Words) -> bool:
     """Whether what looks like a name is none: a word that the text has rather in small letters than in capitals
     (`OUT`), what stands in commands alone (`--home DIR`), three letters of a pattern (`dEf`), the number of a rule
     (`E501`), and a verb in backticks (`read`)."""
     name = max(spellings, key=lambda spelling: spellings[spelling])
     if mark == "word":
-        return _is_verb(name, spellings[name], prose)
+        return _is_verb(name, spellings[name], words)
     if mark not in ("named", "mixed") and not (mark == "ticked" and name.isalpha() and name.isupper()):
         return False
     if name.isalpha():
-        small = len(re.findall(rf"(?<![\w/.@-])(?:{name.lower()}s?|{name.capitalize()})(?![\w/@-])", prose))
-        if len(re.findall(rf"\b{name}\b", prose)) <= small and (small or (name.isupper() and mark == "named")):
+        small = sum(words.alone[form] for form in {name.lower(), f"{name.lower()}s", name.capitalize()})
+        if words.spelled[name] <= small and (small or (name.isupper() and mark == "named")):
             return True
     return (len(name) < 4 and not name.rstrip("s").isupper()) or bool(_RULE_NUMBER.fullmatch(name))
 
 
-def _is_verb(name: str, ticked: int, prose: str) -> bool:
+def _is_verb(name: str, ticked: int, words: _Words) -> bool:
     """Whether a text has a word rather without backticks, also as `reads` or `reading`, and hardly ever as `the read`.
     Of 91 words in backticks of 181 documents this leaves out read, start, link and let, and keeps model and fact."""
-    used = len(re.findall(rf"(?i)\b{name}\b", prose))
+    name = name.lower()
+    used, stem = words.small[name], name.removesuffix("e")
     if used <= ticked:
         return False
-    inflected = re.search(rf"(?i)\b{name.removesuffix('e')}{name[-1]}?(?:e?s|e?d|ing)\b", prose)
-    return inflected is not None and len(re.findall(rf"{_BEHIND}{name}\b", prose)) * 8 < used
+    ends = ("s", "es", "d", "ed", "ing")
+    inflected = any(words.small[f"{stem}{twice}{end}"] for twice in ("", name[-1]) for end in ends)
+    return inflected and words.things[name] * 8 < used
 
 
 def _weightiest(

@@ -25,8 +25,8 @@ _FORTH = {"supersedes": "newer than"}
 def told_links(connection: Connection, ids: Iterable[str]) -> dict[str, list[str]]:
     """For documents, chunks and concepts, by their ids, the links that should be known to who trusts them, as
     sentences."""
-    wanted = list(ids)
-    links = [one for one in links_of(connection, *wanted) if one.relation in TOLD or one.created_by == BY_HAND]
+    wanted = set(ids)
+    links = [one for one in links_of(connection, *sorted(wanted)) if one.relation in TOLD or one.created_by == BY_HAND]
     texts = _texts(connection, links)
     sentences: dict[str, list[str]] = {}
     for link in links:

@@ -53,12 +53,19 @@ def storable(text: str) -> str:
     return text.replace("\0", " ") if "\0" in text else text
 
 
+FEW_SIGNS = 40
+"""Of no more kinds of signs each is replaced by itself: `str.translate` asks for each letter of the text."""
+
+
 def words_of(text: str) -> list[str]:
     """The words of a text in lower case and in their order, before stemming."""
     if text.isascii():
         return _WORD.findall(text.lower())
     text = spaced(text).lower()
-    for letter in filter(_parts, set(text)):  # a text has few, and str.translate asks for each of its letters
+    between = list(filter(_parts, set(text)))
+    if len(between) > FEW_SIGNS:
+        return text.translate(dict.fromkeys(map(ord, between), " ")).split()
+    for letter in between:
         text = text.replace(letter, " ")
     return text.split()
 

@@ -158,7 +158,8 @@ def find(
     with opened_index(workspace, LOOK_SECONDS) as (database, brought, problem):
         look = _Look(wide.workspace, text, kind, tag, wanted, max(LOOKED, limit), database, brought)
         rows = look.rows(own, is_own=True) if own.folder and tells else []
-        if tells and asks_what_is_open(text):
+        filtered = bool(kind or since or before or tag or source or role)
+        if tells and not filtered and asks_what_is_open(text):
             rest = (row for row in rows if not row.key.startswith(CATEGORY["tasks_open"].file))
             rows = [*look.open_tasks(own if own.folder else wide), *rest]
         enough = sum(not row.weak for row in rows) >= limit and not look.inexact
@@ -180,7 +181,7 @@ def find(
         shown = told_against(shown, workspace.paths)
         strange = [] if not tells or (shown and sure) else look.strange(own if own.folder else wide)
         usual = look.usual(own.folder) if own.folder and tells else []
-        names = own.folder and tells and not (shown and sure) and not (kind or since or before or tag or source or role)
+        names = own.folder and tells and not ((shown and sure) or filtered)
         others = look.sessions(own, {row.session for row in shown}) if names else []
         may_tell = wide.narrow and (scope is None or workspace.config.mcp_all_conversations)
         alike = called_alike(database, own.folder) if database is not None and own.folder and may_tell else []

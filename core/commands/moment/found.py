@@ -65,7 +65,8 @@ class FoundRow:
     def to_json(self) -> dict[str, Any]:
         row = asdict(self)
         numbers = {"served": self.served.counts(), "score": round(self.score, 4)}
-        return {name: row[name] for name in _KEYS} | numbers
+        against = {"against": self.against} if self.against else {}
+        return {name: row[name] for name in _KEYS} | numbers | against
 
 
 _KEYS = ("kind", "key", "text", "day", "project", "session", "turn", "served", "state", "score")
@@ -166,29 +167,38 @@ def _without_repeats(rows: Sequence[FoundRow]) -> list[FoundRow]:
     return kept
 
 
-SAYS_SO = 0.8
-"""With so many of the words of a statement, and all its numbers, two sentences side by side say it."""
+SAYS_SO, SAYS_ENOUGH = 0.8, 3
+"""With so many of the words of a statement, of so many at least, and all its numbers, two sentences side by side say
+it."""
 _WENT = {"replaced": "changed", "retracted": "withdrew", "struck": "struck", "removed": "removed"}
 
 
 def told_against(rows: Sequence[FoundRow], paths: Paths) -> list[FoundRow]:
     """What was said in a conversation is history: where the user changed, withdrew or removed the line that says it,
-    the hit tells so, behind those of its group that still hold. What cannot be read `doctor` tells."""
+    and no line that was found says it as well, the hit tells so, behind those of its group that still hold. The line
+    itself is not told: it may be of another project. What cannot be read `doctor` tells."""
     removed = Removed()
     with suppress(OSError):
         removed = read_removed(paths)
-    statements = [(set(words_of(one.text)) - STOP_WORDS, one) for one in removed.rows if one.how in _WENT]
+    gone = [(set(words_of(one.text)) - STOP_WORDS, one) for one in removed.rows if one.how in _WENT]
+    gone = [(words, one) for words, one in gone if len(words) >= SAYS_ENOUGH]
+    stand = [set(words_of(row.text)) - STOP_WORDS for row in rows if row.kind == "bullet" and not row.against]
 
     def read(row: FoundRow) -> FoundRow:
         said = [set(words_of(one)) for one in sentences(row.text.replace(" … ", "\n"))] if row.places else []
         beside = [first | second for first, second in pairwise([*said, set()])]
-        for words, one in reversed(statements):
-            telling = {word for word in words if not word.isalpha()}
-            if words and any(telling <= has and len(words & has) >= SAYS_SO * len(words) for has in beside):
-                return replace(row, against=f"the user {_WENT[one.how]} this on {one.day}: {one.text[:AGAINST]}")
+        for words, one in reversed(gone):
+            saying = [has for has in beside if _says(has, words)]
+            if saying and not any(_says(has, other) for has in saying for other in stand):
+                return replace(row, against=f"the user {_WENT[one.how]} on {one.day} what this says")
         return row
 
-    return sorted(map(read, rows) if statements else rows, key=lambda row: (*_group(row), bool(row.against)))
+    return sorted(map(read, rows) if gone else rows, key=lambda row: (*_group(row), bool(row.against)))
+
+
+def _says(has: set[str], words: set[str]) -> bool:
+    """Whether a text with some words says a statement with others."""
+    return {word for word in words if not word.isalpha()} <= has and len(words & has) >= SAYS_SO * len(words)
 
 
 _OTHER_SCRIPT = re.compile(r"[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -250,8 +260,6 @@ def as_a_whole(entries: int, spoken: int, waiting: int, where: str, *, shown: bo
 PARTLY = 0.3
 """Where no two sentences side by side have so much of what was asked for, it is told that there is more to read. Of 91
 questions this is so in 16 of 32 answers that leave something out, and in 10 of 59 that are whole."""
-AGAINST = 120
-"""So many characters of a statement that does not hold any more."""
 LEAST_TEXT = 90
 """A hit is shortened to no fewer characters of its text: less says too little for its place."""
 _SENTENCE_END = re.compile(r"[.!?。！？…](?=\s)")

@@ -260,7 +260,10 @@ def review(
     decided = Decided()
     for at, row in enumerate(rows, start=1):
         shown = f"\n{at} of {len(rows)}, {row.kind}: {row.why}\n{_body(row)}\nyes: {row.yes}; no: {row.no}"
-        chosen = ask(shown, "Your answer?", CHOICES, len(CHOICES) - 1)
+        try:
+            chosen = ask(shown, "Your answer?", CHOICES, len(CHOICES) - 1)
+        except KeyboardInterrupt:  # what was answered is done, and is told
+            break
         if chosen is None:
             return Queue(tuple(rows))
         if CHOICES[chosen] == "quit":

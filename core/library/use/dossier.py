@@ -173,7 +173,8 @@ def _minimal(dossier: Dossier, number: int) -> str:
     """Where it stands, what warns of it or speaks for it, and as much of what answers as there is room for."""
     counts = dossier.tally.get(dossier.task_type, {})
     said = [f"{dossier.task_type}: {outcomes_text(counts)}"] if counts else []
-    said += [_END.split(one)[0] for one in dossier.beside[:1]]
+    warns = (one for one in dossier.beside if "newer than" not in one)  # of its own former version
+    said += [_END.split(one)[0] for one in warns][:1]
     place = ", ".join(filter(None, (titled(dossier.document.title, dossier.chunk.heading)[:120], dossier.place)))
     record = f" [{_line('; '.join(said))[:90]}]" if said else ""
     head = f"{f'{number}. ' if number else ''}{dossier.chunk.id[:8]} {_line(place)}{record}: "
