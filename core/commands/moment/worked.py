@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from core.base import files
@@ -90,7 +91,8 @@ def _named(workspace: Workspace, what: str, scope: Scope | None) -> tuple[str, s
     """What a use belongs to, and its place in a conversation ("" for a statement)."""
     if CHUNK.fullmatch(what):
         return what, ""
-    bullet = attempt(resolve_bullet, workspace.paths, "any", what, lambda row: scope is None or _tells(scope, row))
+    tells = _telling(scope) if scope is not None else lambda row: True
+    bullet = attempt(resolve_bullet, workspace.paths, "any", what, tells)
     if not isinstance(bullet, KnowledgeError):
         return text_of(bullet.value.refs[0]), ""
     kind, _, key = what.rpartition(":")
@@ -113,10 +115,19 @@ def _named(workspace: Workspace, what: str, scope: Scope | None) -> tuple[str, s
     return place, place
 
 
-def _tells(scope: Scope, row: Found) -> bool:
-    """Whether a line may be told: a note belongs to the file that it is about."""
-    source = noted_file(read_text(scope.workspace.paths.knowledge / row.file)) if row.category == "files" else ""
-    return scope.tells_file(source) if os.path.isabs(source) else scope.tells(row.bullet)
+def _telling(scope: Scope) -> Callable[[Found], bool]:
+    """Which lines may be told: a note belongs to the file that it is about, which is asked once for all its lines."""
+
+    @cache
+    def told_of(file: str) -> bool | None:
+        source = noted_file(read_text(scope.workspace.paths.knowledge / file))
+        return scope.tells_file(source) if os.path.isabs(source) else None
+
+    def tells(row: Found) -> bool:
+        told = told_of(row.file) if row.category == "files" else None
+        return scope.tells(row.bullet) if told is None else told
+
+    return tells
 
 
 class UsageReader:
