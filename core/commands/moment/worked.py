@@ -14,7 +14,7 @@ from core.base.choices import OUTCOMES, TASK_TYPES
 from core.base.result import KnowledgeError, attempt
 from core.base.secrets.redact import redact
 from core.commands.library.documents import with_library
-from core.commands.library.use import inferred_from, library_record, served_by_library
+from core.commands.library.use import inferred_from, library_record, served_by_library, used_in
 from core.commands.project import Scope, find_project
 from core.commands.row import NAMED, listed, needed, option, single
 from core.commands.search import opened_search
@@ -78,11 +78,13 @@ def worked(
     if outcome and of_library:
         library_record(workspace, chunk=[of], task=task, outcome=outcome, notes=why, scope=scope)
     elif outcome:
-        write_down(workspace, [Use(of, outcome, utc_now().isoformat(), task or "other", redact(why).text, by, place)])
+        now, said, where = utc_now().isoformat(), redact(why).text, used_in(workspace, scope)
+        write_down(workspace, [Use(of, outcome, now, task or "other", said, by, place, project=where)])
     if of_library and (workspace.config.library_url or scope is not None):
         known = served_by_library(workspace, of, scope)
     else:
-        known = record.served(workspace.paths.experience, [of]).get(of, record.Served())
+        tells = scope.tells_use if scope is not None and not scope.everything else None
+        known = record.served(workspace.paths.experience, [of], tells).get(of, record.Served())
     tally = {name: dict(row) for name, row in known.tally.items()}
     return Worked(of, tally, known.earlier, dict(known.misled), bool(outcome))
 
