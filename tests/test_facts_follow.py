@@ -154,6 +154,51 @@ def test_without_an_index_a_missing_file_is_made_again_of_its_bullets(
     assert "One or so" not in bullets(taught), "from then on what the user deletes is a deletion again"
 
 
+def reworded_in_editor(world: World, *words: tuple[str, str]) -> None:
+    """Bullets with other words, and no sync since; then the YAML file and the index are lost."""
+    place = world.paths.knowledge / "facts.md"
+    text = place.read_text()
+    for old, new in words:
+        text = text.replace(f"- {old} [from", f"- {new} [from")
+    place.write_text(text)
+    for name in (YAML, "index.json"):
+        (world.paths.knowledge / name).unlink()
+
+
+def test_a_lost_fact_is_made_again_in_the_words_that_its_bullet_has_by_now(taught: World) -> None:
+    reworded_in_editor(taught, ("Two", "Two and a half"))
+    assert "3 of 3 facts" in "".join(map(str, cli(taught, "facts", "sync")))
+    assert {fact.fact for fact in facts_of(taught)} == {"One", "One or so", "Two and a half", "Why?"}
+    (day,) = {fact.last_confirmed for fact in facts_of(taught)}
+    assert f'last_updated: "{day}"' in (taught.paths.knowledge / YAML).read_text()
+    reword(taught, "Two and a half", "Three")
+    sync(taught)
+    assert "Three" in bullets(taught) and "Two and a half" not in bullets(taught), "they are one entry again"
+
+
+def test_a_lost_fact_that_no_bullet_tells_is_told_until_the_user_lets_it_go(taught: World) -> None:
+    """With the others made again the file was whole, and nobody heard of what was missing in it."""
+    reworded_in_editor(taught, ("One or so", "Uno"), ("Two", "Dos"))
+    assert "1 of 3 facts" in "".join(map(str, cli(taught, "facts", "sync")))
+    for _ in range(2):
+        code, _out, err = cli(taught, "facts", "sync")
+        assert code == 1 and f"{YAML}: 2 facts vanished from it" in err and "--accept-removals" in err
+    assert bullets(taught) == ["One", "Uno", "Dos"]
+    cli(taught, "rm", "facts", "Uno")
+    assert "2 facts vanished" in cli(taught, "facts", "sync")[2]
+    assert cli(taught, "facts", "sync", "--accept-removals")[0] == 0
+    sync(taught)
+    assert bullets(taught) == ["One", "Dos"]
+
+
+def test_a_lost_fact_whose_bullet_the_user_removes_is_not_missed(taught: World) -> None:
+    reworded_in_editor(taught)
+    assert cli(taught, "rm", "facts", "Two")[0] == 0
+    cli(taught, "facts", "sync")
+    assert cli(taught, "facts", "sync")[0] == 0
+    assert {fact.fact for fact in facts_of(taught)} == {"One", "One or so", "Why?"}
+
+
 def everything(world: World) -> list[str]:
     """The lines of all category files."""
     return [line for path in sorted(world.paths.knowledge.glob("*.md")) for line in path.read_text().split("\n")]

@@ -72,8 +72,7 @@ def test_what_is_about_nothing_gets_no_line(shop: Path, words: str) -> None:
 def test_a_command_that_failed_here_is_warned_about_and_an_error_cured(shop: Path) -> None:
     told = hook(shop, shell(f"cd {shop} && {FAILS} 2>&1 | tail -5"))
     assert WORKS in told and "No rule to make target" in told
-    failed = {"hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "tool_input": {"command": FAILS}}
-    assert WORKS in hook(shop, {**failed, "error": f"Exit code 2\n{ERROR}"}, "second")
+    assert WORKS in hook(shop, failed(FAILS, ERROR), "second")
     assert hook(shop, shell(WORKS)) == "" == hook(shop, shell("git status"))
 
 
@@ -209,6 +208,81 @@ def test_a_command_with_its_text_left_out_counts_as_followed(pulled: Path) -> No
     os.utime(transcript, (1, 1))
     judge(open_workspace())
     assert "1 followed" in call("hints")[1]
+
+
+BODY = "The till is counted once, and what it counted is printed at the end of each day. "
+
+
+def described(base: str, more: str = "", body: str = BODY) -> str:
+    return f'gh pr create --draft --base {base} --body "{body}"{more}'
+
+
+def learned(shop: Path, fails: str, error: str, works: str) -> None:
+    """A session in which a command failed and another one passed, harvested."""
+    asked = turn("user", "Open a pull request for the till, please", 0, "s3", shop)
+    kept(
+        "s3",
+        [asked, *ran(fails, f"Exit code 1\n{error}", True, 1, "s3", shop), *ran(works, "done", False, 3, "s3", shop)],
+    )
+    assert call("harvest", "--source", "claude_code", "--apply", "--now", "--quiet")[0] == 0
+    assert call("search", "till")[0] == 0
+
+
+def failed(command: str, error: str) -> dict[str, Any]:
+    return {**shell(command), "hook_event_name": "PostToolUseFailure", "error": f"Exit code 1\n{error}"}
+
+
+def written(shop: Path, fails: str, told: str, works: str) -> None:
+    """A session in which a command failed, and the line that tells so."""
+    kept("s3", ran(fails, f"Exit code 1\n{NO_BASE}", True, 0, "s3", shop))
+    line = f"`{told}` fails (“{NO_BASE}”); `{works}` works [from: claude_code/s3, 2026-05-03]"
+    knowledge = Path(os.environ["HOME"]) / ".manual_slop/knowledge"
+    knowledge.mkdir(parents=True, exist_ok=True)
+    (knowledge / "facts.md").write_text(f"# Facts\n\n- {line}\n")
+    assert call("search", "works")[0] == 0
+
+
+def test_a_lesson_of_a_command_with_a_very_long_text_is_told(shop: Path) -> None:
+    """It was listed, and both hooks were silent: the key of so long a command ends within the text."""
+    fails, works, other = (described(base, " --web", BODY * 5) for base in ("anna/till", "main", "anna/quay"))
+    told, recommended = (described(base, " --web", "…") for base in ("anna/till", "main"))
+    written(shop, fails, told, recommended)
+    assert "--base main" in hook(shop, shell(fails))
+    assert "--base main" in hook(shop, failed(fails, NO_BASE), "second")
+    assert hook(shop, shell(other), "third") == "" == hook(shop, failed(works, NO_BASE), "fourth")
+
+
+def test_what_follows_a_long_text_makes_it_another_command(shop: Path) -> None:
+    """With an option more it counted as the command that the line recommends, and nothing was told of its error."""
+    learned(shop, described("anna/till"), NO_BASE, described("main"))
+    assert "--base main" in hook(shop, failed(described("main", " --assignee 'anna'"), NO_BASE))
+    for body in (BODY, "Short", f'{BODY} The \\"till\\" prints.'):
+        assert hook(shop, failed(described("main", body=body), NO_BASE), "second") == "", body
+
+
+def test_what_has_failed_since_is_recommended_no_more_whatever_its_text(shop: Path) -> None:
+    learned(shop, described("anna/till"), NO_BASE, described("main"))
+    kept("s4", ran(described("main", body="Another text"), "Exit code 1\nHTTP 500 error", True, 0, "s4", shop))
+    assert hook(shop, shell(described("anna/till"))) == ""
+    kept("s5", ran(described("main", body="A third"), "done", False, 0, "s5", shop))
+    assert "--base main" in hook(shop, shell(described("anna/till")), "second")
+
+
+def test_a_warning_with_a_long_text_that_the_user_struck_comes_no_more(shop: Path) -> None:
+    """The line leaves out the text of both commands, the index does not: the hooks told what the user had struck."""
+    fails, works = (f'hg submit {option} -m "{BODY * 3}"' for option in ("--sgin", "--sign"))
+    error = "hg submit: unrecognized option '--sgin'"
+    learned(shop, fails, error, works)
+    assert "--sign" in hook(shop, shell(fails)) and "--sign" in hook(shop, failed(fails, error))
+    assert call("rm", "facts", "unrecognized option", "--strike")[0] == 0
+    assert hook(shop, shell(fails), "second") == "" == hook(shop, failed(fails, error), "third")
+
+
+def test_a_line_with_many_long_texts_holds_no_hook_up(shop: Path) -> None:
+    """Each "…" stood for anything: fourteen of them against a list of short texts took for hours."""
+    given, told = (f"post --wait '[{', '.join(texts)}]'" for texts in (['"0"'] * 50, ['"…"'] * 14))
+    written(shop, f"{given} --late", f"{told} --soon", "post --now")
+    assert hook(shop, shell(f"{given} --late")) == ""
 
 
 def test_codex_tells_of_a_failure_by_its_output_alone(shop: Path) -> None:

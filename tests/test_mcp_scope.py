@@ -23,8 +23,10 @@ from core.commands.conversations import build
 from core.commands.library.ingest import library_ingest
 from core.commands.library.use import library_record, library_retrieve
 from core.commands.memories import save
+from core.commands.moment import worked
 from core.commands.settings import trust_allow
 from core.commands.workspace import Workspace, open_workspace
+from core.knowledge.categories import read_text
 from core.mcp_server.server import build_server
 from tests.facts_home import claude_session, harvested
 from tests.harvest_world import World, says
@@ -349,6 +351,33 @@ def test_how_things_served_is_told_and_written_of_the_own_project_alone(birds: W
     (birds.folder / "named.toml").write_text("[ai_settings.knowledge]\nsearch_conversations = false\n")
     line_told, turn_told = asked(server, [("worked", {"what": [what]}) for what in (own[0], own[2])])
     assert "helped 2" in line_told and "helped" not in turn_told
+
+
+def test_why_a_shared_line_misled_is_told_where_it_did(birds: World) -> None:
+    """Two projects share the line; what was said of it in the one stood in the other."""
+    line = "Everybody wears yellow boots"
+    said = {"what": [line], "outcome": "misleading", "notes": f"the {OTHER} crew has red ones", "task": "debugging"}
+    asked(build_server(workspace(birds, "src/shop-secret")), [("worked", said)])
+    there, here = (
+        asked(build_server(workspace(birds, f"src/{name}")), [("worked", {"what": [line]})])[0]
+        for name in ("shop-secret", "shop")
+    )
+    assert "red ones" in there and "misled 1" in there
+    assert "red ones" not in here and "misled 1" in here
+
+
+def test_how_a_line_of_a_long_note_served_is_told_without_reading_the_note_for_each_line(
+    birds: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a note of 4,000 lines an agent waited for six seconds."""
+    reads: list[Path] = []
+    monkeypatch.setattr(worked, "read_text", lambda path: (reads.append(path), read_text(path))[1])
+    [note] = [path for path in birds.paths.knowledge.glob("files/*.md") if f"the {OWN} harbour" in path.read_text()]
+    with note.open("a") as opened:
+        opened.writelines(f"- the {OWN} starts in step {number}.\n" for number in range(300))
+    call = ("worked", {"what": [f"the {OWN} starts in step 299."], "outcome": "win"})
+    [said] = asked(build_server(workspace(birds, "src/shop")), [call])
+    assert "written down for" in said and note in reads and len(reads) == len(set(reads))
 
 
 NOTES_AND_LISTS = tuple(

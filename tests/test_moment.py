@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -312,6 +313,31 @@ def test_a_session_is_read_by_its_bare_id(shop: Path) -> None:
     for called in (name, f"{name}:2", f"claude_code/{name}"):
         assert "quagga" in answered("read", name=called)
     assert "no conversation of that name" in answered("read", name=name.replace("3f", "4f"))
+
+
+def test_a_library_that_is_damaged_is_told_to_who_reads_a_part_of_a_document(shop: Path) -> None:
+    """ "There is no conversation of that name" sent the agent to look elsewhere."""
+    name = "3f1c9a52-737a-41a2-9939-52ce68c95cbe"
+    kept_talk(shop, name, ["Why does the zebra importer stall?", "The zebra importer stalls on a quagga header."])
+    library = Path(os.environ["HOME"]) / ".manual_slop" / "knowledge" / "library.db"
+    library.parent.mkdir(parents=True, exist_ok=True)
+    library.write_bytes(b"SQLite format 3\0" + b"x" * 9000)
+    told = answered("read", name=name.replace("3f", "4f"))
+    assert "library" in told and "no conversation" not in told
+    assert "quagga" in answered("read", name=name), "a session needs no library"
+
+
+@pytest.mark.parametrize("why", ["switched off", "no cache"])
+def test_where_conversations_are_not_searched_nobody_says_that_there_are_none(shop: Path, why: str) -> None:
+    if why == "switched off":
+        assert call("config", "set", "search_conversations", "false")[0] == 0
+    else:
+        (place,) = Path(os.environ["XDG_CACHE_HOME"]).rglob("conversations")
+        shutil.rmtree(place)
+        place.write_text("a file where the folder should be")
+    told = "".join(map(str, call("find", "zebra importer", "--project", str(shop))))
+    assert "nothing is known of shop yet, and conversations were not searched" in told
+    assert "nothing was said" not in told
 
 
 def test_a_project_without_sessions_is_not_called_unread(

@@ -8,6 +8,10 @@ from __future__ import annotations
 import re
 
 ERROR_CHARACTERS = 160
+KEY_CHARACTERS = 300
+"""A key of so many characters was cut there."""
+LONG_TEXT = '"…"'
+"""What stands for a long text in a command as a line tells it."""
 _PARTS = re.compile(r"&&|\|\||;|\n")
 _PIPE = re.compile(r"\|\s*(?:head|tail|grep|rg|less|cat|tee|wc|sort|uniq|cut|awk|sed|jq)\b.*\Z", re.DOTALL)
 _REDIRECTED = re.compile(r"(?:\d?>>?|&>|<)\s*(?:&\d|[^\s|&;]+)")
@@ -40,6 +44,7 @@ _ERROR = re.compile(
     r"unknown|unrecognized|invalid|missing|no such|no module|no rule|usage:|enoent",
     re.IGNORECASE,
 )
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'", re.DOTALL)
 _PATH = re.compile(r"(?:[A-Za-z]:)?[\w.@~+-]*[/\\][\w./\\@~+-]+")
 _NUMBER = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\d+", re.IGNORECASE)
 _GOAL = re.compile(r"[A-Za-z][\w:-]{2,}")
@@ -56,13 +61,24 @@ def command_key(words: str) -> str:
     kept = [one for part in _PARTS.split(_HERE_DOCUMENT.sub("", words)) if (one := _plain(part))]
     if not kept or all(one.split(" ", 1)[0] in _LOOKS or _LOOKING_AT_GIT.match(one) for one in kept):
         return ""
-    return " && ".join(kept)[:300]
+    return " && ".join(kept)[:KEY_CHARACTERS]
 
 
-def is_told(told: str, key: str) -> bool:
-    """Whether a command as a line tells it, in which "…" stands for a long text, is the one with this key."""
-    parts = command_key(told).split('"…"')
-    return re.fullmatch("[\"'].*".join(map(re.escape, parts)), key, re.DOTALL) is not None
+def is_told(told: str, key: str, *, is_cut: bool = False) -> bool:
+    """Whether a command as a line tells it, in which "…" stands for one quoted text, is the one with this key. A key
+    that was cut, or breaks off in a text as one with a here-document does, need only begin so."""
+    is_cut = is_cut or len(key) >= KEY_CHARACTERS
+    at = 0
+    for number, part in enumerate(command_key(told).split(LONG_TEXT)):
+        if number:
+            text = _QUOTED.match(key, at)
+            if text is None:
+                return key.startswith(('"', "'"), at) or (is_cut and at == len(key))
+            at = text.end()
+        if not key.startswith(part, at):
+            return is_cut and part.startswith(key[at:])
+        at += len(part)
+    return at == len(key)
 
 
 def _plain(part: str) -> str:

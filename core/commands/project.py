@@ -183,6 +183,10 @@ class Scope:
         """Whether a conversation may be told that was held in a folder: one of the project."""
         return self.everything or self.holds(project_root(folder))
 
+    def tells_use(self, root: str) -> bool:
+        """Whether the words may be told that were said of a use in the project at `root`, "" for none."""
+        return not root or self.tells_conversation(root)
+
     def holds(self, root: str) -> bool:
         """Whether the top folder of a project is this one's, or a plain one in it. Another repository in the project's
         folder is none of it, whether anything was harvested there or not."""

@@ -75,7 +75,7 @@ DROP TABLE used;
 _OF_ONE = """
 WITH RECURSIVE same(mark, steps) AS (
   SELECT ?, 0 UNION SELECT reworded.mark, 1 FROM reworded JOIN same ON reworded.now = same.mark)
-SELECT t.task_type, t.outcome, t.notes, steps FROM same JOIN trace_chunk j ON j.chunk_id = same.mark
+SELECT t.task_type, t.outcome, t.notes, t.project, steps FROM same JOIN trace_chunk j ON j.chunk_id = same.mark
 JOIN usage_trace t ON t.id = j.trace_id ORDER BY t.timestamp, t.id
 """
 _SCHEMA_VERSION = 1
@@ -225,9 +225,10 @@ def _moment(at: str) -> str:
     return when.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def served(path: Path, texts: Iterable[str]) -> dict[str, Served]:
+def served(path: Path, texts: Iterable[str], tells: Callable[[str], bool] | None = None) -> dict[str, Served]:
     """How each of these statements, places or chunks has served, of those that were used; none where the file is
-    damaged, which `doctor` says."""
+    damaged, which `doctor` says. Two projects may share a statement: with `tells` why it misled is told of uses in a
+    project that it lets through, and of none of which nobody knows the project."""
     found: dict[str, Served] = {}
     if not files.exists(path):
         return found
@@ -239,7 +240,11 @@ def served(path: Path, texts: Iterable[str]) -> dict[str, Served]:
             tally: dict[str, Counter[str]] = {}
             for task, outcome, *_ in rows:
                 tally.setdefault(task, Counter())[outcome] += 1
-            misled = {task: " ".join(why.split()) for task, outcome, why, _ in rows if outcome == "misleading"}
+            misled = {
+                task: " ".join(why.split())
+                for task, outcome, why, project, _ in rows
+                if outcome == "misleading" and (tells is None or (project is not None and tells(project)))
+            }
             if rows:
                 found[text] = Served(tally, sum(steps > 0 for *_, steps in rows), misled)
     return found

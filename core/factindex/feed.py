@@ -184,7 +184,8 @@ def plan_feed(found: FactFiles, records: Sequence[Record], harvests: Harvests, *
     for conversation in taught:
         if (conversation.sha, conversation.run) not in history.fed:
             _feed(conversation, history, draft, plan, bullets)
-    _compile(draft, plan, max((row["day"] for row in plan.records if row.get("day")), default=""), harvests.agents)
+    days = [*(row.get("day", "") for row in plan.records), *(fact.last_confirmed for fact in plan.followed.back)]
+    _compile(draft, plan, max(days, default=""), harvests.agents)
     return plan
 
 

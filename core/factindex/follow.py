@@ -60,6 +60,8 @@ class Followed:
     """So many facts have no bullet any more, and stay for the time being: they are too many at once."""
     again: int = 0
     """So many of those that come back were lost, and are made again of their bullets."""
+    settled: set[str] = field(default_factory=set)
+    """Those that were lost and are not missed: their bullet was removed, or another fact says the same."""
     dropped: dict[str, list[str]] = field(default_factory=dict)
     reworded: dict[str, tuple[str, str]] = field(default_factory=dict)
 
@@ -142,9 +144,15 @@ def _make_again(
         read = found.by_name.get(file)
         for name in names if read is None or not read.broken else ():
             mark, parts = history.made.get(name, ""), split_id(name)
-            text = bullets.live.get(mark, "")
-            if not text or parts is None or name in skipped or name not in history.known or (parts[0], mark) in here:
+            text = bullets.live.get(mark, "") or bullets.now(bullets.replaced.get(mark, ""))
+            said = statement_mark(text)
+            if (parts is not None and (parts[0], said) in here) or (not text and mark in bullets.removed):
+                done.settled.add(name)
                 continue
+            if not text or parts is None or name in skipped or name not in history.known:
+                continue
+            if said != mark:
+                done.records.append({"t": "reworded", "id": name, "mark": said})
             confidence, last = history.known[name]
             days = fed.get(name) or [last]
             done.back.append(Fact(name, text, parts[1], parts[0], confidence, (), len(days), min(days), last))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,10 +29,12 @@ ACCEPT = "'knowledge facts sync --accept-removals' lets them go"
 
 @dataclass(frozen=True)
 class Known:
-    """What the last sync saw: the ids of each file, and the facts that were missed already, as they were last seen."""
+    """What the last sync saw: the ids of each file, the facts that were missed already, as they were last seen, and the
+    ids of those that were lost: they are missed also in a file that is there again."""
 
     ids: Mapping[str, list[str]] = field(default_factory=dict)
     kept: Mapping[str, list[Fact]] = field(default_factory=dict)
+    lost: AbstractSet[str] = frozenset()
 
 
 def read_known(state: Path) -> Known:
@@ -40,7 +43,7 @@ def read_known(state: Path) -> Known:
         loaded = json.loads(files.read_or_empty(state / NAME) or b"null")
         ids = {str(name): [str(one) for one in rows] for name, rows in loaded["files"].items()}
         kept = {str(name): [fact_from(row) for row in rows] for name, rows in loaded["kept"].items()}
-        return Known(ids, kept)
+        return Known(ids, kept, frozenset(map(str, loaded.get("lost", ()))))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Known()
 
@@ -54,10 +57,11 @@ def write_known(state: Path, found: FactFiles) -> None:
         ids.setdefault(file, []).extend(fact.id for fact in facts)
     for file, names in found.lost.items():
         ids.setdefault(file, []).extend(names)
-    kept = {file: [fact.to_json() for fact in facts] for file, facts in found.held.items()}
-    data = json.dumps({"files": ids, "kept": kept}, ensure_ascii=False, separators=(",", ":")).encode(
-        "utf-8", "replace"
-    )
+    row: dict[str, object] = {"files": ids}
+    row["kept"] = {file: [fact.to_json() for fact in facts] for file, facts in found.held.items()}
+    if found.lost:
+        row["lost"] = sorted(found.lost_ids)
+    data = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     if files.read_or_empty(state / NAME) != data:
         files.make_folder(state)
         files.write_atomic(state / NAME, data, 0o600)
@@ -69,7 +73,10 @@ def hold(knowledge: Path, found: FactFiles, known: Known, removed: Iterable[str]
     found.held, found.lost = {}, {}
     present = found.taken.union(removed)
     missed = {file: [name for name in ids if name not in present] for file, ids in known.ids.items()}
-    missed = {file: gone for file, gone in missed.items() if gone and _is_sudden(found, file, len(gone))}
+    for file, gone in missed.items():
+        if not _is_sudden(found, file, len(gone)):
+            missed[file] = [name for name in gone if name in known.lost]
+    missed = {file: gone for file, gone in missed.items() if gone}
     if not missed:
         return found
     facts = {fact.id: fact for rows in known.kept.values() for fact in rows}

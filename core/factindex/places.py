@@ -70,6 +70,11 @@ class FactFiles:
         return held.union(name for read in self.by_name.values() for name in read.ids)
 
     @property
+    def lost_ids(self) -> frozenset[str]:
+        """The ids of all that are lost."""
+        return frozenset(name for names in self.lost.values() for name in names)
+
+    @property
     def names(self) -> set[str]:
         """Every name that is in use, also by what is broken or no file."""
         return {*self.by_name, *(problem.file for problem in self.passed)}

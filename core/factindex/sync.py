@@ -109,7 +109,7 @@ def sync(
     if history.damaged:
         report.notes.append(f"{history.damaged} damaged lines of {record_path(state)} were passed over")
     harvested = harvests(history)
-    lost = sum(map(len, found.lost.values()))
+    lost = found.lost_ids
     plan = plan_feed(found, records, harvested, let_go=accept_removals)
     plan.records += [
         {"t": "archive", "run": run, "size": size}
@@ -120,8 +120,9 @@ def sync(
     if plan.operations:
         meant = _write_down(state, plan)
         removed |= _carry_out(knowledge, state, meant, replace, report)
-    if plan.operations or plan.records:
+    if plan.operations or plan.records or plan.followed.settled:
         found = _read_again(knowledge, found, [*plan.operations, *report.files])
+        known = Known(known.ids, known.kept, lost - plan.followed.settled)
         hold(knowledge, found, known, removed)
         history = history_of([*records, *plan.records])
         stuck = _unchanged(plan, found)
@@ -138,7 +139,7 @@ def sync(
         )
     if plan.followed.again:
         report.notes.append(
-            f"{plan.followed.again} of {lost} facts whose files and index.json were gone are made again of their"
+            f"{plan.followed.again} of {len(lost)} facts whose files and index.json were gone are made again of their"
             " bullets, without tags and other details"
         )
     _project(knowledge, state, found, history, now, report, plan.records, lambda: _close(state, meant))

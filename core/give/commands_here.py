@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from core.base.command_line import command_key, goals, is_told
+from core.base.command_line import LONG_TEXT, command_key, goals, is_told
 
 SESSIONS = 400
 """So many of the newest sessions of a project are asked."""
@@ -175,11 +175,18 @@ def _lesson(
         if source not in names.values() or not (found := _LESSON.match(standing(file, text))):
             continue
         works = found["works"] or ""
-        again = [row for row in _rows(database, project, session, "c.key = ?", command_key(works)) if row.failed >= 0]
-        is_bad = bool(again) and again[-1].failed == 1
-        if not is_bad and any(name == source and is_told(found["command"], key) for name, key in failed):
+        is_of_these = any(name == source and is_told(found["command"], key) for name, key in failed)
+        if is_of_these and not (works and _fails_now(database, project, session, works)):
             return Known(f"{' '.join(found.string.split())} ({day})", works, "")
     return None
+
+
+def _fails_now(database: sqlite3.Connection, project: str, session: str, told: str) -> bool:
+    """Whether a command as a line tells it failed here when it was run last."""
+    begins = command_key(told).partition(LONG_TEXT)[0]
+    rows = _rows(database, project, session, "instr(c.key, ?) = 1", begins)
+    again = [row for row in rows if row.failed >= 0 and is_told(told, row.key)]
+    return bool(again) and again[-1].failed == 1
 
 
 def usual(database: sqlite3.Connection, project: str, wanted: Callable[[frozenset[str]], bool]) -> list[str]:

@@ -61,10 +61,18 @@ def _is_part(one: str, other: str) -> bool:
 def lesson_taken_back(paths: Paths, line: str, instead: str) -> bool:
     """Whether the commands of a hint, the first that it names and what it recommends, stand together in such a line:
     it tells the same in other words. Raises OSError where nobody can know."""
-    from core.base.command_line import command_key  # most lines and hints are about no lesson
+    from core.base.command_line import KEY_CHARACTERS, command_key, is_told  # most lines and hints are of no lesson
 
-    named = {key for one in (*line.split("`")[1:2], instead) if (key := command_key(one))}
-    return bool(named) and any(named <= {command_key(one) for one in text.split("`")} for text in _away(paths)[1])
+    named = []
+    for command in (*line.split("`")[1:2], instead):
+        whole = command.removesuffix(" …")
+        if key := command_key(whole):
+            named.append((key, whole != command or len(command) >= KEY_CHARACTERS))
+    for text in _away(paths)[1] if named else ():
+        said = text.split("`")
+        if all(any(is_told(one, key, is_cut=is_cut) for one in said) for key, is_cut in named):
+            return True
+    return False
 
 
 def _away(paths: Paths) -> tuple[Removed, list[str]]:

@@ -135,13 +135,18 @@ def read(
     now = settled(workspace)
     asked = query.strip() and not (around or end)
     characters = max(500, characters) if characters else PAGE
+    allowed = tools.allowed_in(now, project, _everywhere(now, project)) or (lambda _folder: True)
+    called, turn = with_turn(name)
     if CHUNK.fullmatch(name):  # the id of a part of a document, or of a session
         document = attempt(_of_document, now, name, around or AROUND, project, characters)
         if isinstance(document, Ok):
             return document.value
-    allowed = tools.allowed_in(now, project, _everywhere(now, project)) or (lambda _folder: True)
-    called, turn = with_turn(name)
-    whole = read_whole(now, called, allowed=allowed)
+        session = attempt(read_whole, now, called, allowed=allowed)
+        if isinstance(session, KnowledgeError):
+            raise session if document.error.code == "no-chunk" else document
+        whole = session.value
+    else:
+        whole = read_whole(now, called, allowed=allowed)
     about = ", ".join(filter(None, (whole.title[:80], whole.tool, whole.model, whole.day, f"{whole.count} turns")))
     about = f"{called}: {about}{f', {short_state(whole.end)}' * bool(whole.end)}"
     room = characters - len(NOT_OURS) - 10

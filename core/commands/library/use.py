@@ -120,7 +120,7 @@ def library_retrieve(
             notes.extend([note] if note else [])
             found = retrieve(
                 library, text, now=now(), index=index, task_type=task, limit=limit, near=near,
-                embedder=embedder, session_id=session, project=_project(workspace, scope),
+                embedder=embedder, session_id=session, project=used_in(workspace, scope),
                 log=not unlogged,
             )  # fmt: skip
         found = leaving_out_removed(workspace, found)
@@ -149,14 +149,11 @@ def _told(scope: Scope | None) -> Told | None:
     from core.library.fetch import is_address
     from core.library.told import Told
 
-    def project(root: str) -> bool:
-        return not root or scope.tells_conversation(root)
-
-    return Told(lambda source, place: is_address(source) or scope.tells_file(source, place), project)
+    return Told(lambda source, place: is_address(source) or scope.tells_file(source, place), scope.tells_use)
 
 
-def _project(workspace: Workspace, scope: Scope | None) -> str:
-    """In which project the library is asked, "" for none."""
+def used_in(workspace: Workspace, scope: Scope | None) -> str:
+    """The project in which something that was told is used, "" for none."""
     return scope.folder if scope is not None else project_root(str(workspace.cwd))
 
 
@@ -217,7 +214,7 @@ def library_record(
 
         made = record(
             library, session_id=session, chunk_ids=list(chunk or ()), outcome=outcome, now=now(),
-            task_type=task, retrieval_id=retrieval or None, project=_project(workspace, scope), **clean,
+            task_type=task, retrieval_id=retrieval or None, project=used_in(workspace, scope), **clean,
         )  # fmt: skip
         return Recorded((made,), warnings=warnings)
 

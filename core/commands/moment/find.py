@@ -152,8 +152,7 @@ def find(
         raise KnowledgeError("usage", "there is nothing to search for", hint=hint)
     if not 1 <= limit <= MAX_LIMIT:
         raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MAX_LIMIT}")
-    everything = project in ("", EVERY)
-    wide = scope if scope is not None else replace(scope_meant(workspace, project), everything=everything)
+    wide = scope or replace(scope_meant(workspace, project), everything=project in ("", EVERY))
     own = replace(wide, everything=False)  # with the user's own lines, which hold in each project
     with opened_index(workspace, LOOK_SECONDS) as (database, brought, problem):
         look = _Look(wide.workspace, text, kind, tag, wanted, max(LOOKED, limit), database, brought)
@@ -165,8 +164,7 @@ def find(
         enough = sum(not row.weak for row in rows) >= limit and not look.inexact
         entries, spoken = look.entries, look.searched(own)
         if not (own.folder and tells) or (not wide.narrow and (lists or not enough)):
-            missed = look.inexact
-            more = look.rows(wide, is_own=False, tells=tells and not enough)
+            missed, more = look.inexact, look.rows(wide, is_own=False, tells=tells and not enough)
             rows = more if missed and not look.inexact else rows + more
             entries, spoken = look.entries, look.searched(wide)
         missing = look.missing_phrases()
@@ -196,7 +194,9 @@ def find(
     elif not shown and (since or before):
         notes.append("nothing of these days says this; without a date all days are searched")
     elif own.folder or wide.everything or firm:
-        notes += as_a_whole(entries, spoken, brought.waiting, where, shown=bool(shown), firm=firm)
+        notes += as_a_whole(
+            entries, spoken, brought.waiting, where, searched=database is not None, shown=bool(shown), firm=firm
+        )
         if strange and spoken:
             searched = os.path.basename(own.folder) if own.folder else "any conversation"
             notes.append(f"nobody said {', '.join(strange)} in {searched}")

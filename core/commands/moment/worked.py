@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from core.base import files
@@ -13,7 +14,7 @@ from core.base.choices import OUTCOMES, TASK_TYPES
 from core.base.result import KnowledgeError, attempt
 from core.base.secrets.redact import redact
 from core.commands.library.documents import with_library
-from core.commands.library.use import inferred_from, library_record, served_by_library
+from core.commands.library.use import inferred_from, library_record, served_by_library, used_in
 from core.commands.project import Scope, find_project
 from core.commands.row import NAMED, listed, needed, option, single
 from core.commands.search import opened_search
@@ -77,11 +78,13 @@ def worked(
     if outcome and of_library:
         library_record(workspace, chunk=[of], task=task, outcome=outcome, notes=why, scope=scope)
     elif outcome:
-        write_down(workspace, [Use(of, outcome, utc_now().isoformat(), task or "other", redact(why).text, by, place)])
+        now, said, where = utc_now().isoformat(), redact(why).text, used_in(workspace, scope)
+        write_down(workspace, [Use(of, outcome, now, task or "other", said, by, place, project=where)])
     if of_library and (workspace.config.library_url or scope is not None):
         known = served_by_library(workspace, of, scope)
     else:
-        known = record.served(workspace.paths.experience, [of]).get(of, record.Served())
+        tells = scope.tells_use if scope is not None and not scope.everything else None
+        known = record.served(workspace.paths.experience, [of], tells).get(of, record.Served())
     tally = {name: dict(row) for name, row in known.tally.items()}
     return Worked(of, tally, known.earlier, dict(known.misled), bool(outcome))
 
@@ -90,7 +93,8 @@ def _named(workspace: Workspace, what: str, scope: Scope | None) -> tuple[str, s
     """What a use belongs to, and its place in a conversation ("" for a statement)."""
     if CHUNK.fullmatch(what):
         return what, ""
-    bullet = attempt(resolve_bullet, workspace.paths, "any", what, lambda row: scope is None or _tells(scope, row))
+    tells = _telling(scope) if scope is not None else lambda row: True
+    bullet = attempt(resolve_bullet, workspace.paths, "any", what, tells)
     if not isinstance(bullet, KnowledgeError):
         return text_of(bullet.value.refs[0]), ""
     kind, _, key = what.rpartition(":")
@@ -113,10 +117,19 @@ def _named(workspace: Workspace, what: str, scope: Scope | None) -> tuple[str, s
     return place, place
 
 
-def _tells(scope: Scope, row: Found) -> bool:
-    """Whether a line may be told: a note belongs to the file that it is about."""
-    source = noted_file(read_text(scope.workspace.paths.knowledge / row.file)) if row.category == "files" else ""
-    return scope.tells_file(source) if os.path.isabs(source) else scope.tells(row.bullet)
+def _telling(scope: Scope) -> Callable[[Found], bool]:
+    """Which lines may be told: a note belongs to the file that it is about, which is asked once for all its lines."""
+
+    @cache
+    def told_of(file: str) -> bool | None:
+        source = noted_file(read_text(scope.workspace.paths.knowledge / file))
+        return scope.tells_file(source) if os.path.isabs(source) else None
+
+    def tells(row: Found) -> bool:
+        told = told_of(row.file) if row.category == "files" else None
+        return scope.tells(row.bullet) if told is None else told
+
+    return tells
 
 
 class UsageReader:
