@@ -57,11 +57,11 @@ def write_known(state: Path, found: FactFiles) -> None:
         ids.setdefault(file, []).extend(fact.id for fact in facts)
     for file, names in found.lost.items():
         ids.setdefault(file, []).extend(names)
-    row: dict[str, object] = {"files": ids}
-    row["kept"] = {file: [fact.to_json() for fact in facts] for file, facts in found.held.items()}
+    noted: dict[str, object] = {"files": ids}
+    noted["kept"] = {file: [fact.to_json() for fact in facts] for file, facts in found.held.items()}
     if found.lost:
-        row["lost"] = sorted(found.lost_ids)
-    data = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        noted["lost"] = sorted(found.lost_ids)
+    data = json.dumps(noted, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     if files.read_or_empty(state / NAME) != data:
         files.make_folder(state)
         files.write_atomic(state / NAME, data, 0o600)

@@ -194,9 +194,8 @@ def find(
     elif not shown and (since or before):
         notes.append("nothing of these days says this; without a date all days are searched")
     elif own.folder or wide.everything or firm:
-        notes += as_a_whole(
-            entries, spoken, brought.waiting, where, searched=database is not None, shown=bool(shown), firm=firm
-        )
+        spoke = spoken if database is not None else None
+        notes += as_a_whole(entries, spoke, brought.waiting, where, shown=bool(shown), firm=firm)
         if strange and spoken:
             searched = os.path.basename(own.folder) if own.folder else "any conversation"
             notes.append(f"nobody said {', '.join(strange)} in {searched}")

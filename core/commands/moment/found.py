@@ -240,21 +240,20 @@ def short(folder: str) -> str:
     return re.split(r"[\\/]", folder.rstrip("\\/"))[-1]
 
 
-def as_a_whole(
-    entries: int, spoken: int, waiting: int, where: str, *, searched: bool, shown: bool, firm: bool
-) -> list[str]:
+def as_a_whole(entries: int, spoken: int | None, waiting: int, where: str, *, shown: bool, firm: bool) -> list[str]:
     """What is to be said of an answer: that it is weak, that nothing was searched because nothing is indexed yet or
-    there is nothing, or that it was never said. `searched`: conversations were, be there any or not."""
+    there is nothing, or that it was never said. `spoken`: so many conversations were, None where none can be."""
     of = f" of {where}" if where else ""
     left = f"{count(waiting, 'conversation')} {'are' if waiting != 1 else 'is'} not indexed yet"
     left += " ('knowledge search --build' reads all)"
     if firm:
         return [left] if waiting else []
-    if not (entries or searched):
+    if spoken is None and not entries:
         return [f"nothing is known{of} yet, and conversations were not searched"]
     if not (entries or spoken):
         said = f"nothing was said {f'in {where}' if where else 'here'} yet that could be searched"
         return [f"not indexed yet: nothing{of} was searched, and {left}" if waiting else said]
+    spoken = spoken or 0
     were = "was" if spoken == 1 and not entries else "were"
     looked = f"{'what is known and ' if entries else ''}{count(spoken, 'conversation')}{of} {were} searched"
     said = f"weak: {looked}, and nothing says just this" if shown else f"never said: {looked}"
