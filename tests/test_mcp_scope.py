@@ -357,13 +357,19 @@ def test_why_a_shared_line_misled_is_told_where_it_did(birds: World) -> None:
     """Two projects share the line; what was said of it in the one stood in the other."""
     line = "Everybody wears yellow boots"
     said = {"what": [line], "outcome": "misleading", "notes": f"the {OTHER} crew has red ones", "task": "debugging"}
-    asked(build_server(workspace(birds, "src/shop-secret")), [("worked", said)])
+    asked(build_server(workspace(birds, "src/shop-secret")), [("worked", said)] * 3)
     there, here = (
         asked(build_server(workspace(birds, f"src/{name}")), [("worked", {"what": [line]})])[0]
         for name in ("shop-secret", "shop")
     )
-    assert "red ones" in there and "misled 1" in there
-    assert "red ones" not in here and "misled 1" in here
+    assert "red ones" in there and "misled 3" in there
+    assert "red ones" not in here and "misled 3" in here
+    question = {"query": "an error: who wears yellow boots, everybody?"}
+    there, here = (
+        asked(build_server(workspace(birds, f"src/{name}")), [("find", question)])[0]
+        for name in ("shop-secret", "shop")
+    )
+    assert "red ones" in there and "misled 3" in here and "red ones" not in here
 
 
 def test_how_a_line_of_a_long_note_served_is_told_without_reading_the_note_for_each_line(

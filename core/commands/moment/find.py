@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -40,6 +40,7 @@ from core.commands.moment.found import (
     chosen_rows,
     in_another_script,
     in_one_order,
+    name_of,
     short,
     told_against,
 )
@@ -156,6 +157,7 @@ def find(
     own = replace(wide, everything=False)  # with the user's own lines, which hold in each project
     with opened_index(workspace, LOOK_SECONDS) as (database, brought, problem):
         look = _Look(wide.workspace, text, kind, tag, wanted, max(LOOKED, limit), database, brought)
+        look.tells_use = wide.tells_use if scope is not None and not wide.everything else None
         rows = look.rows(own, is_own=True) if own.folder and tells else []
         filtered = bool(kind or since or before or tag or source or role)
         if tells and not filtered and asks_what_is_open(text):
@@ -269,6 +271,7 @@ class _Look:
         self._query = parse_query(text, database, self._stems) if database is not None else None
         self.least = _least(self._query)
         self._texts: list[str] = []
+        self.tells_use: Callable[[str], bool] | None = None
         self.is_exact = False
         self.entries = self.turns = 0
         self.hits: list[Hit | ConversationHit] = []
@@ -442,7 +445,7 @@ class _Look:
         if self._query is not None and hit.near < NEAR_SURE:
             share = share_of(self._query, self._stems, text)
         return FoundRow(
-            entry.kind, _name_of(entry.kind, entry.key), text, entry.date, short(folder), name, 0,
+            entry.kind, name_of(entry.kind, entry.key), text, entry.date, short(folder), name, 0,
             self._served(*named), held.state_end if held is not None else "", hit.score,
             share < LEAST_SHARE, is_own,
             held.branch if held is not None else "", (), self._called(name),
@@ -509,7 +512,7 @@ class _Look:
 
     def _served(self, *named: str) -> Served:
         """How a statement served, and the place that it stands at."""
-        return record.together(record.served(self._workspace.paths.experience, named).values())
+        return record.together(record.served(self._workspace.paths.experience, named, self.tells_use).values())
 
     def _called(self, name: str) -> str:
         """A session by the shortest end of its name that no other has: where an id of 36 characters is all that it is
@@ -572,10 +575,6 @@ def _is_weak(why: Sequence[str]) -> bool:
 
 def _is_exact(why: Sequence[str]) -> bool:
     return any(reason.startswith(EXACT) for reason in why)
-
-
-def _name_of(kind: str, key: str) -> str:
-    return key if kind in ("bullet", "note", "document") else f"{kind}:{key}"
 
 
 def passage(

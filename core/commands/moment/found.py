@@ -235,6 +235,11 @@ _CATEGORY = {
 }
 
 
+def name_of(kind: str, key: str) -> str:
+    """By which name `worked` takes an entry."""
+    return key if kind in ("bullet", "note", "document") else f"{kind}:{key}"
+
+
 def short(folder: str) -> str:
     """A project as people call it, whatever system its path is of."""
     return re.split(r"[\\/]", folder.rstrip("\\/"))[-1]
