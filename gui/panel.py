@@ -22,7 +22,7 @@ import dearpygui.dearpygui as dpg
 from core.base.result import ErrorInfo
 from core.commands.workspace import Workspace
 from gui.actions import SHORTCUTS, add_actions
-from gui.gather import Gathered, Gatherer, Homes, Reader
+from gui.gather import LATE, Gathered, Gatherer, Homes, Reader
 from gui.harvest_run import HarvestRun
 from gui.shell import Reading, Shell
 from gui.state import NOTHING, Selection, State
@@ -141,7 +141,7 @@ class KnowledgePanel:
         shell.layers.insert(0, self._view_key)
         self.harvest = HarvestDialog(look, shell, self.run)
         self.harvest.build()
-        self.first_start.on_harvest = self.harvest.open
+        self.first_start.on_harvest = self.workbench.on_harvest = self.harvest.open
         self.keys = KeysDialog(look, shell, SHORTCUTS)
         self.keys.build({**{row.label: self.workbench.views[row.name] for row in VIEWS}, "Evidence": self.inspector,
                          "Conversation": self.reading})  # fmt: skip
@@ -218,6 +218,9 @@ class KnowledgePanel:
             self._first = first
             self.status.first = first  # one filled button at a time
             self._stand()
+        if state.snapshot is not None and state.problem is None:  # the page of the first start tells by itself of a loss
+            self.workbench.show_problems(tuple(
+                one for one in state.snapshot.problems if not (first and one.code == LATE)))  # fmt: skip
         self.status.told = self.workbench.banner.shown
         self._give_room(state)
         self.jobs.attempt(self.header.refresh, state, place_of(state.view), self._tabs(state))
@@ -250,7 +253,6 @@ class KnowledgePanel:
             )
         if found.snapshot.settings is not None:
             self.homes.also([found.snapshot.settings.writable])
-        self.workbench.show_problems(found.snapshot.problems)
 
     def _fault(self, error: ErrorInfo) -> None:
         if self.root and dpg.does_item_exist(self.root):
