@@ -50,6 +50,7 @@ def test_every_choice_is_told_in_words(at_home: Path) -> None:
         words = [shown(row.key, choice) for choice in row.choices]
         assert len({*words}) == len(words) and not {*words} & {"both", "model", "global", "offline"}, row.key
         assert not any("_" in word for word in words), row.key
+    assert shown("provider", "ollama") == "Ollama", "it may be on another computer: base_url says where"
 
 
 def test_the_settings_are_changed_by_keys_alone(desk: Desk, at_home: Path) -> None:

@@ -52,7 +52,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "digest_scope": {"project": "its own project", "both": "its own project, and yours",
                      "global": "all projects"},
     "provider": {"offline": "fixed rules, on this computer", "openai": "OpenAI, or a server like it",
-                 "ollama": "Ollama, on this computer", "anthropic": "Anthropic", "gemini": "Gemini",
+                 "ollama": "Ollama", "anthropic": "Anthropic", "gemini": "Gemini",
                  "command": "a program of your own", "local": "a model file on this computer"},
     "reclaim": {"never": "never", "model": "once a model has read it", "always": "always"},
 }  # fmt: skip
