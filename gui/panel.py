@@ -49,6 +49,8 @@ SCALE_STEP = 0.125
 SIDE, SIDE_LEAST, SIDE_MOST, WORK_LEAST = 320, 264, 440, 340
 SIDE_SHARE = 0.22  # of the width is the left column's, where that is more than it is elsewhere
 EVIDENCE, MARGIN = 424, 14  # unscaled pixels
+BANNER = 84
+"""So high an error may be in a low window; in a higher one it has half of what the fixed lines leave."""
 COMPACT = 640
 """In a panel narrower than this, in unscaled pixels, there is one column."""
 AGES_SECONDS = 60  # how often times like "5 min" are counted again, and the store is read while somebody is there
@@ -266,9 +268,11 @@ class KnowledgePanel:
         tall = int(height) - self.look.px(HEADER_HEIGHT) - self.look.px(STATE_HEIGHT) - 3 * self.look.px(GAP)
         if self.brief.shown:
             tall -= self.look.px(CARD) + self.look.px(FOOT) + 2 * self.look.px(GAP)
-        tall -= self._at_foot()
         margin = self.look.px(MARGIN)
-        dpg.configure_item(self.workbench.banner.item, width=max(int(width) - 2 * margin, 50), indent=margin)
+        most = max(tall // 2, min(tall - margin - self.look.px(GAP), self.look.px(BANNER)))
+        self.workbench.banner.fit(max(int(width) - 2 * margin, 50), most, width < self.look.px(COMPACT))
+        dpg.configure_item(self.workbench.banner.item, indent=margin)
+        tall -= self._at_foot()
         for item in (self._middle, self.first_start.item, self.reading.item):
             dpg.configure_item(item, height=max(tall, margin))
 

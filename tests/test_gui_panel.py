@@ -492,6 +492,23 @@ def test_an_error_is_seen_whatever_stands_above_it(desk: Desk, at_home: Path) ->
         seat.until(lambda: free(seat, seat.panel.first_start.item))
 
 
+def test_a_long_error_scrolls_in_a_low_window_and_its_button_is_there(desk: Desk, at_home: Path) -> None:
+    """It ran out of the window, with its button in the middle of other text."""
+    dpg = desk.dpg
+    long = ErrorInfo("made-up", "The kettle is cold " + "and nobody warms it " * 30)
+    heard: list[str] = []
+    with seated(desk, harvested_at(at_home), choices={"view": "knowledge"}, width=480) as seat:
+        banner = seat.panel.workbench.banner
+        dpg.configure_item(seat.page, height=360)
+        seat.panel.shell.error(long, "Warm it", lambda: heard.append("warm"))
+        seat.until(lambda: 40 < banner.height == dpg.get_item_rect_size(banner.item)[1])
+        desk.frames(10)
+        around = dpg.get_item_rect_size(seat.panel.root)[1]
+        assert dpg.get_item_pos(banner.item)[1] + banner.height <= around and dpg.get_y_scroll_max(banner._well) > 40
+        desk.click(banner._button.item)
+        seat.until(lambda: heard == ["warm"])
+
+
 def will_lose(found: Any, late: ErrorInfo) -> Any:
     """A snapshot in which the conversations of one tool are about to go."""
     status = replace(found.overview.status, late=late.message, late_sources=("claude_code",))
