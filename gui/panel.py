@@ -220,7 +220,9 @@ class KnowledgePanel:
             self._first = first
             self.status.first = first  # one filled button at a time
             self._stand()
-        if state.snapshot is not None and state.problem is None:  # the page of the first start tells by itself of a loss
+        if (
+            state.snapshot is not None and state.problem is None
+        ):  # the page of the first start tells by itself of a loss
             self.workbench.show_problems(tuple(
                 one for one in state.snapshot.problems if not (first and one.code == LATE)))  # fmt: skip
         self.status.told = self.workbench.banner.shown

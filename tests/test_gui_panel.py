@@ -516,8 +516,8 @@ def will_lose(found: Any, late: ErrorInfo) -> Any:
 
 
 def test_what_will_be_lost_is_told_once_and_leads_to_its_harvest(desk: Desk, at_home: Path) -> None:
-    """The same sentence stood at the top and at the foot, and named a command line only; its button led to a column that
-    narrow windows do not have, and took the sentence away for good."""
+    """The same sentence stood at the top and at the foot, and named a command line only; its button led to a column
+    that narrow windows do not have, and took the sentence away for good."""
     late = ErrorInfo(gui.gather.LATE, "2 conversations will be deleted within 7 days", hint="harvest them")
     with seated(desk, harvested_at(at_home), choices={"view": "knowledge"}) as seat:
         panel, top = seat.panel, seat.panel.status._words

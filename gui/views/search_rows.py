@@ -113,7 +113,9 @@ def find(workspace: Workspace, wanted: Wanted, project: str = "") -> Findings:
     hits: dict[str, Hit | ConversationHit] = {}
     for hit in sorted(report.listed, key=lambda hit: not is_of(hit, project)):
         hits.setdefault(key_of(hit), hit)
-    return Findings(wanted, tuple(hits.values()), dict(counts), notes, waits, searched_words(report), left_words(report))
+    return Findings(
+        wanted, tuple(hits.values()), dict(counts), notes, waits, searched_words(report), left_words(report)
+    )
 
 
 def is_of(hit: Hit | ConversationHit, project: str) -> bool:
