@@ -238,8 +238,8 @@ class SettingsView:
             look = self._look
             holder = look.theme(int(dpg.add_group(parent=self._card)), "no-gap")
             self.editors = {row.key: Editor(look, holder, row, self._change) for row in self.rows}
-            for one in self.editors.values():
-                one.narrow(self._narrow)
+            for editor in self.editors.values():
+                editor.narrow(self._narrow)
             row, right = spread(look, box(look, holder, "setting", height=0))
             text(look, lowered(look, row, 6), "Appearance", fit=END)
             for name, words, sign in (("theme", "Light or dark", "sun"), ("scale.down", "Smaller", "minus"),
