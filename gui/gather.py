@@ -67,7 +67,7 @@ def gather(
     looked = overview(now, problem=unread)
     problems += looked.status.errors
     if late := looked.status.late.partition(": '")[0]:  # the rest names commands
-        hint = "under Conversations that tool can be harvested now; 'knowledge schedule' does so each hour"
+        hint = "'knowledge schedule' harvests them each hour"
         problems.append(ErrorInfo(LATE, late, hint=hint))
     settings = attempt(config_show, now)
     waiting = tuple(unanswered(now))

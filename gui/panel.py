@@ -22,7 +22,7 @@ import dearpygui.dearpygui as dpg
 from core.base.result import ErrorInfo
 from core.commands.workspace import Workspace
 from gui.actions import SHORTCUTS, add_actions
-from gui.gather import Gathered, Gatherer, Homes, Reader
+from gui.gather import LATE, Gathered, Gatherer, Homes, Reader
 from gui.harvest_run import HarvestRun
 from gui.shell import Reading, Shell
 from gui.state import NOTHING, Selection, State
@@ -49,6 +49,8 @@ SCALE_STEP = 0.125
 SIDE, SIDE_LEAST, SIDE_MOST, WORK_LEAST = 320, 264, 440, 340
 SIDE_SHARE = 0.22  # of the width is the left column's, where that is more than it is elsewhere
 EVIDENCE, MARGIN = 424, 14  # unscaled pixels
+BANNER = 84
+"""So high an error may be in a low window; in a higher one it has half of what the fixed lines leave."""
 COMPACT = 640
 """In a panel narrower than this, in unscaled pixels, there is one column."""
 AGES_SECONDS = 60  # how often times like "5 min" are counted again, and the store is read while somebody is there
@@ -141,7 +143,7 @@ class KnowledgePanel:
         shell.layers.insert(0, self._view_key)
         self.harvest = HarvestDialog(look, shell, self.run)
         self.harvest.build()
-        self.first_start.on_harvest = self.harvest.open
+        self.first_start.on_harvest = self.workbench.on_harvest = self.harvest.open
         self.keys = KeysDialog(look, shell, SHORTCUTS)
         self.keys.build({**{row.label: self.workbench.views[row.name] for row in VIEWS}, "Evidence": self.inspector,
                          "Conversation": self.reading})  # fmt: skip
@@ -218,6 +220,11 @@ class KnowledgePanel:
             self._first = first
             self.status.first = first  # one filled button at a time
             self._stand()
+        if (
+            state.snapshot is not None and state.problem is None
+        ):  # the page of the first start tells by itself of a loss
+            self.workbench.show_problems(tuple(
+                one for one in state.snapshot.problems if not (first and one.code == LATE)))  # fmt: skip
         self.status.told = self.workbench.banner.shown
         self._give_room(state)
         self.jobs.attempt(self.header.refresh, state, place_of(state.view), self._tabs(state))
@@ -250,7 +257,6 @@ class KnowledgePanel:
             )
         if found.snapshot.settings is not None:
             self.homes.also([found.snapshot.settings.writable])
-        self.workbench.show_problems(found.snapshot.problems)
 
     def _fault(self, error: ErrorInfo) -> None:
         if self.root and dpg.does_item_exist(self.root):
@@ -264,9 +270,11 @@ class KnowledgePanel:
         tall = int(height) - self.look.px(HEADER_HEIGHT) - self.look.px(STATE_HEIGHT) - 3 * self.look.px(GAP)
         if self.brief.shown:
             tall -= self.look.px(CARD) + self.look.px(FOOT) + 2 * self.look.px(GAP)
-        tall -= self._at_foot()
         margin = self.look.px(MARGIN)
-        dpg.configure_item(self.workbench.banner.item, width=max(int(width) - 2 * margin, 50), indent=margin)
+        most = max(tall // 2, min(tall - margin - self.look.px(GAP), self.look.px(BANNER)))
+        self.workbench.banner.fit(max(int(width) - 2 * margin, 50), most, width < self.look.px(COMPACT))
+        dpg.configure_item(self.workbench.banner.item, indent=margin)
+        tall -= self._at_foot()
         for item in (self._middle, self.first_start.item, self.reading.item):
             dpg.configure_item(item, height=max(tall, margin))
 

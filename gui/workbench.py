@@ -92,6 +92,8 @@ class Workbench:
         self._holders: dict[str, int] = {}
         self._open = ""
         self._problems: tuple[ErrorInfo, ...] = ()
+        self.on_harvest: Callable[[tuple[str, ...]], object] = lambda _sources: None
+        """Called with the sources that will lose conversations."""
 
     def build(self, parent: int, side: int) -> None:
         """Make the holders of the views inside `parent`, and of their left columns inside `side`."""
@@ -173,28 +175,28 @@ class Workbench:
             return
         if problems:
             first = problems[0]
-            action = "Trust…" if self._question() is not None else "Open it" if first.path else ""
-            action = "Conversations" if first.code == LATE else action
+            action = "Trust…" if self._question(first) is not None else "Open it" if first.path else ""
+            action = "Harvest…" if first.code == LATE else action
             self.show_error(first, action, self._open_problem, True)
         elif self.banner.shown in self._problems:
             self.banner.hide()
         self._problems = problems
 
-    def _question(self) -> TrustRow | None:
-        """What the first problem asks the user about, None when it is no question."""
+    def _question(self, problem: ErrorInfo) -> TrustRow | None:
+        """What a problem asks the user about, None when it is no question."""
         found = self._shell.state.snapshot
-        if found is None or not found.problems or found.problems[0].code != NOT_TRUSTED:
+        if found is None or problem.code != NOT_TRUSTED:
             return None
-        return next((row for row in found.waiting if row.path == found.problems[0].path and row.state == WAITING), None)
+        return next((row for row in found.waiting if row.path == problem.path and row.state == WAITING), None)
 
     def _open_problem(self) -> None:
-        row = self._question()
+        row = self._question(self._problems[0]) if self._problems else None
         if row is not None:
             words = "\n".join((*row.says[:12], f"and {len(row.says) - 12} more") if len(row.says) > 12 else row.says)
             self._shell.ask(asked(row), words, "Trust", lambda: self._trust(row), kind="danger")
         elif self._problems and self._problems[0].code == LATE:
-            self.banner.hide()
-            self._shell.run("view.conversations")
+            found = self._shell.state.snapshot
+            self.on_harvest(found.overview.status.late_sources if found is not None else ())
         elif self._problems:
             self._shell.open_path(self._problems[0].path)
 

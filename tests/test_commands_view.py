@@ -423,13 +423,13 @@ def test_a_demo_counts_and_warns_of_no_conversation_of_another_tool(tmp_path: Pa
     os.utime(moved, (time.time() - 28 * 86_400,) * 2)
     workspace = replace(workspace, environment={**workspace.environment, "CLAUDE_CONFIG_DIR": str(tmp_path / "moved")})
     shown = overview(workspace)
-    assert "will be deleted" in shown.status.late and shown.ends
+    assert "will be deleted" in shown.status.late and shown.ends and shown.status.late_sources == ("claude_code",)
     made = demo_home(workspace) if of == "window" else None
     inside = made or opened_demo(workspace, demo(workspace, into=str(tmp_path / "demo")).home)
     found = {row.name: row.conversations for row in sources(inside).rows if row.conversations}
     assert list(found) == ["home"]
     shown = overview(inside)
-    assert not shown.ends and not shown.status.late
+    assert not shown.ends and not shown.status.late and not shown.status.late_sources
 
 
 # --- its folder ------------------------------------------------------------------------------------------------------

@@ -285,6 +285,7 @@ def test_what_is_empty_teaches(stand: Stand) -> None:
     stand.view.show("playbooks")
     stand.settle()
     assert stand.desk.dpg.is_item_shown(stand.view._states["playbooks"].item)
+    assert stand.view._states["playbooks"]._button and not stand.view._states["tasks_done"]._button, "one is ticked off"
     stand.view.show("facts")
     stand.settle()
     assert not stand.desk.dpg.is_item_shown(stand.view._states["playbooks"].item) and len(stand.texts()) == 4

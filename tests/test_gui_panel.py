@@ -492,19 +492,57 @@ def test_an_error_is_seen_whatever_stands_above_it(desk: Desk, at_home: Path) ->
         seat.until(lambda: free(seat, seat.panel.first_start.item))
 
 
+def test_a_long_error_scrolls_in_a_low_window_and_its_button_is_there(desk: Desk, at_home: Path) -> None:
+    """It ran out of the window, with its button in the middle of other text."""
+    dpg = desk.dpg
+    long = ErrorInfo("made-up", "The kettle is cold " + "and nobody warms it " * 30)
+    heard: list[str] = []
+    with seated(desk, harvested_at(at_home), choices={"view": "knowledge"}, width=480) as seat:
+        banner = seat.panel.workbench.banner
+        dpg.configure_item(seat.page, height=360)
+        seat.panel.shell.error(long, "Warm it", lambda: heard.append("warm"))
+        seat.until(lambda: 40 < banner.height == dpg.get_item_rect_size(banner.item)[1])
+        desk.frames(10)
+        around = dpg.get_item_rect_size(seat.panel.root)[1]
+        assert dpg.get_item_pos(banner.item)[1] + banner.height <= around and dpg.get_y_scroll_max(banner._well) > 40
+        desk.click(banner._button.item)
+        seat.until(lambda: heard == ["warm"])
+
+
+def will_lose(found: Any, late: ErrorInfo) -> Any:
+    """A snapshot in which the conversations of one tool are about to go."""
+    status = replace(found.overview.status, late=late.message, late_sources=("claude_code",))
+    return replace(found, problems=(late,), overview=replace(found.overview, status=status))
+
+
 def test_what_will_be_lost_is_told_once_and_leads_to_its_harvest(desk: Desk, at_home: Path) -> None:
-    """The same sentence stood at the top and at the foot, and named a command line only."""
+    """The same sentence stood at the top and at the foot, and named a command line only; its button led to a column
+    that narrow windows do not have, and took the sentence away for good."""
     late = ErrorInfo(gui.gather.LATE, "2 conversations will be deleted within 7 days", hint="harvest them")
     with seated(desk, harvested_at(at_home), choices={"view": "knowledge"}) as seat:
         panel, top = seat.panel, seat.panel.status._words
-        panel.shell.change(snapshot=replace(seat.state.snapshot, problems=(late,)))
-        panel.workbench.show_problems((late,))
+        panel.shell.change(snapshot=will_lose(seat.state.snapshot, late))
         seat.settle()
         assert "deleted" not in desk.dpg.get_value(top)
         desk.click(panel.workbench.banner._button.item)
         seat.settle()
-        assert seat.state.view == "conversations" and panel.workbench.banner.shown is None
-        assert "will be deleted" in desk.dpg.get_value(top), "it is not over yet"
+        seat.until(lambda: panel.run.now.phase == "planned")
+        assert panel.harvest.dialog.is_open and panel.run.now.sources == ("claude_code",)
+        panel.harvest.dialog.cancel()
+        seat.settle()
+        assert panel.workbench.banner.shown == late, "it is not over yet"
+        panel.shell.change(snapshot=replace(seat.state.snapshot, problems=()))
+        seat.settle()
+        assert panel.workbench.banner.shown is None
+    (at_home / "new").mkdir()
+    with seated(desk, workspace_at(at_home / "new", demo=False)) as seat:
+        panel = seat.panel
+        panel.shell.change(snapshot=will_lose(seat.state.snapshot, late))
+        seat.settle()
+        assert panel.workbench.banner.shown is None and desk.dpg.is_item_shown(panel.first_start.item)
+        panel.shell.run("view.settings")
+        seat.settle()
+        assert panel.workbench.banner.shown == late, "the page that tells of it is left"
 
 
 def test_a_damaged_ledger_is_mended_from_the_line_of_state(desk: Desk, at_home: Path) -> None:

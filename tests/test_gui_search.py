@@ -14,6 +14,7 @@ from core.commands.memories import save
 from core.commands.workspace import Workspace
 from gui.state import Activity
 from gui.toolkit.flow_rows import FlowRow
+from gui.toolkit.icons import icon
 from gui.views.search_rows import (
     Findings,
     Wanted,
@@ -360,8 +361,24 @@ def test_the_window_says_what_was_searched_and_what_is_left_as_the_command_line_
             left.append(str(desk.dpg.get_value(view._built)) * desk.dpg.is_item_visible(view._built))
             monkeypatch.setattr("core.commands.moment.find.LOOK_SECONDS", 9.0)
         assert said[0].startswith("Searched: ") and " conversations not searched yet" in left[0] and not left[1]
+        assert "left" not in said[0], "it is said once"
         conversations = re.search(r"\d+ conversations", said[1])
         assert conversations and f"{conversations[0]} were searched" in call("search", "xyzzyqu", *place)[1]
+
+
+def test_a_narrow_window_says_that_a_search_is_not_complete(
+    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is left was cut off beside the button, and the line below looked like the whole answer."""
+    monkeypatch.setattr("core.commands.moment.find.LOOK_SECONDS", 0.0)
+    with seated(desk, workspace_at(at_home), choices={"view": "search"}, width=560) as seat:
+        view: Any = seat.panel.workbench.views["search"]
+        view.typed("xyzzyqu")
+        seat.until(lambda: not view.pending)
+        seat.settle()
+        told = str(desk.dpg.get_value(view.remark))
+        assert told.startswith("Searched: ") and told.replace("\n", " ").endswith(" are left")
+        assert desk.dpg.get_value(view._sign) == icon("triangle-alert")
 
 
 def test_a_warning_of_a_search_that_found_nothing_stands_before_what_was_searched(desk: Desk, at_home: Path) -> None:

@@ -50,6 +50,33 @@ def test_every_choice_is_told_in_words(at_home: Path) -> None:
         words = [shown(row.key, choice) for choice in row.choices]
         assert len({*words}) == len(words) and not {*words} & {"both", "model", "global", "offline"}, row.key
         assert not any("_" in word for word in words), row.key
+    assert shown("provider", "ollama") == "Ollama", "it may be on another computer: base_url says where"
+
+
+def test_a_narrow_window_shows_the_whole_of_each_sentence(desk: Desk, at_home: Path) -> None:
+    """ "A conversation gets w…" beside its choice tells nobody what is chosen."""
+    from gui.views.settings import NAMED
+
+    with seated(desk, workspace_at(at_home), choices={"view": "settings"}, width=480) as seat:
+        view = seat.panel.workbench.views["settings"]
+        choice = view.editors["digest_scope"]  # type: ignore[attr-defined]
+        seat.until(lambda: desk.dpg.is_item_visible(choice.item))
+        texts = [desk.dpg.get_value(item).replace("\n", " ") for item in desk.dpg.get_all_items()
+                 if desk.dpg.get_item_type(item) == "mvAppItemType::mvText"]  # fmt: skip
+        assert {words for words, _ in NAMED.values()} <= {*texts} and NAMED["digest_scope"][1] in texts
+        desk.dpg.configure_item(seat.page, width=900)
+        seat.until(lambda: desk.dpg.get_item_rect_min(choice.item)[0] > 400)
+
+
+def test_the_sentence_of_the_trash_says_its_days(at_home: Path) -> None:
+    """ "Two weeks", and with `trash_days = 0` it was gone at once."""
+    from gui.views.settings import FOR_GOOD, setting_rows
+
+    said = []
+    for days in ("3", "1", "0"):
+        workspace = workspace_at(at_home, demo=False, config=f"[ai_settings.knowledge]\ntrash_days = {days}\n")
+        said.append(next(row.about for row in setting_rows(config_show(workspace)) if row.key == "reclaim"))
+    assert said == ["It stays there for 3 days.", "It stays there for 1 day.", FOR_GOOD]
 
 
 def test_the_settings_are_changed_by_keys_alone(desk: Desk, at_home: Path) -> None:

@@ -164,6 +164,20 @@ def test_a_narrow_table_leaves_columns_out_instead_of_squeezing_all(desk: Desk) 
     assert [column.key for _, column, _, _ in table.shown()] == ["name", "size"]
 
 
+def test_a_window_of_900_pixels_says_when_a_conversation_will_be_gone(desk: Desk) -> None:
+    """Whoever reads "gone in 1 day" harvests it; the day it is of saves nothing."""
+    from gui.toolkit.layout import box
+    from gui.toolkit.table import BigTable
+    from gui.views.conversations import COLUMNS
+
+    holder = box(desk.look, desk.page, width=560, height=300)
+    table = BigTable(desk.look, COLUMNS, lambda row, column: str(row))
+    table.build(holder)
+    table.set_rows(range(10))
+    desk.frames(5)
+    assert "ends" in [column.key for _, column, _, _ in table.shown()]
+
+
 def test_a_tooltip_is_of_the_row_under_the_mouse_and_goes_when_another_comes_there(desk: Desk) -> None:
     """A tooltip that only followed the mouse told of a row that was long out of sight."""
     dpg = desk.dpg

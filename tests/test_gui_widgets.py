@@ -113,6 +113,8 @@ def test_esc_cancels_and_enter_confirms_a_dialog(desk: Desk) -> None:
     dialog.enable(False)
     desk.press("Return")
     assert heard == ["no"] and dialog.is_open
+    dialog.set_title("Dry run: لماذا")
+    assert desk.dpg.get_value(dialog._title).startswith("Dry run: [Arabic"), "a row of empty boxes"
     dialog.enable(True)
     desk.press("Return")
     assert heard == ["no", "apply"] and not dialog.is_open

@@ -89,6 +89,8 @@ class Status:
     """Copies of the store as earlier versions left it."""
     late: str = ""
     """That conversations will be deleted and nobody will keep them, one of `warnings`; "" where all is well."""
+    late_sources: tuple[str, ...] = ()
+    """Which sources those are of."""
     awaited: tuple[Artifact, ...] = ()
     """The conversations that `pending` counts, for a list of them; the JSON leaves them out."""
     settings_warnings: tuple[str, ...] = ()
@@ -118,7 +120,7 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
     if stands.digest.state == UNREADABLE:  # while the settings cannot be read, nobody gets it
         digest = replace(digest, injected=False, why=stands.digest.words)
     counts, waits = _counted(workspace, errors), counted(workspace, [])
-    late = coming(workspace)[1]
+    lost, late = coming(workspace)
     few = sum(counts.values()) < SMALL_LEDGER_ENTRIES
     tasks = _text(paths, "tasks.md", errors)
     pending, awaited = _pending(workspace, stands.run, now, errors, few=few)
@@ -144,6 +146,7 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
         exists=files.exists(paths.home),
         warnings=(*project_warnings(workspace), *filter(None, [set_sources(workspace)[1], late])),
         late=late,
+        late_sources=tuple(lost) if late else (),
         autopilot=read_autopilot(paths),
         made=made,
         copies=[str(copy) for copy in copies(paths)],

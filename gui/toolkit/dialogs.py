@@ -107,7 +107,7 @@ class Dialog:
 
     def set_title(self, words: str) -> None:
         """Another title."""
-        dpg.set_value(self._title, words)
+        dpg.set_value(self._title, lettered(words))
 
     def set_confirm(self, words: str) -> None:
         """Another label for the button that does it."""

@@ -13,13 +13,17 @@ import dearpygui.dearpygui as dpg
 from core.base.result import ErrorInfo
 from gui.toolkit.drawing import Pen
 from gui.toolkit.icons import icon as icon_of
-from gui.toolkit.layout import lowered, spread
+from gui.toolkit.layout import box, lowered, spread
 from gui.toolkit.letters import LETTERS, cut, wrapped
 from gui.toolkit.styles import FRAME
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import lettered
 from gui.toolkit.widgets import CONTROL_HEIGHT, Button, text
 
+LINE, AROUND, FOOT = 18, 26, 36
+"""The heights of a line of an error, of what is around its lines, and of its button where that stands below them."""
+BELOW = AROUND + FOOT + 2 * LINE
+"""An error that may not be so high has its button beside its lines."""
 TOAST_SECONDS = 6.0
 TOAST_SHARE = 0.6  # of the window's width is a toast's at most, so that progress and Stop at the left stay in sight
 
@@ -115,6 +119,8 @@ class EmptyState:
 class Banner:
     """An error where it happened: a sentence, and the way out as a button. Hidden until `set`.
 
+    A long sentence scrolls, so that it is never higher than `fit` says, and its button stays in sight.
+
     What is told of one act goes with the next act that succeeds (`outlive`). What `stays` is a state of the store, and
     goes when that is mended.
     """
@@ -135,7 +141,10 @@ class Banner:
         left, right = spread(look, self.item)
         words = lowered(look, left, 6)
         text(look, words, icon_of("circle-alert"), "text", "failed")
-        self._words = text(look, words, "", wrap=True)
+        self._well = box(look, words, "clear", height=LINE, scroll=True)
+        self._words = text(look, self._well, "", wrap=True)
+        self._foot = int(dpg.add_group(horizontal=True, parent=self.item, show=False))
+        self._beside, self._most, self._below = right, 10_000, False
         self._button = Button(look, right, "", self._act, kind="link")
         self._close = Button(look, right, "", self.hide, icon="x", kind="ghost", tip="Close this message")
         self.shown: ErrorInfo | None = None
@@ -149,10 +158,24 @@ class Banner:
         """Show `error`; `action` names the way out."""
         self.shown, self._stays = error, stays
         dpg.set_value(self._words, error_words(error))
+        dpg.set_y_scroll(self._well, 0)
         self._action = on_action
         self._button.set_label(action)
         self._button.show(bool(action and on_action))
+        dpg.configure_item(self._foot, show=self._below and self._button.shown)
         dpg.configure_item(self.item, show=True)
+
+    def fit(self, width: int, most: int, narrow: bool) -> None:
+        """How wide it is, how high at the most, in pixels of the screen; its button stands below where it is `narrow`
+        and high enough."""
+        dpg.configure_item(self.item, width=width)
+        self._most = most
+        below = narrow and most >= self._look.px(BELOW)
+        if below != self._below:
+            self._below = below
+            place = {"parent": self._foot} if below else {"parent": self._beside, "before": self._close.item}
+            dpg.move_item(self._button.item, **place)
+            dpg.configure_item(self._foot, show=below and self._button.shown)
 
     def hide(self) -> None:
         """Take it away."""
@@ -166,6 +189,12 @@ class Banner:
 
     def tick(self) -> bool:
         """Tell another height; true when there was one."""
+        if self.shown is not None:
+            room = self._most - self._look.px(AROUND + (FOOT if self._below and self._button.shown else 0))
+            tall = max(int(min(dpg.get_item_rect_size(self._words)[1], room)), self._look.px(LINE))
+            if tall != dpg.get_item_height(self._well):
+                dpg.configure_item(self._well, height=tall)
+                return True
         high = int(dpg.get_item_rect_size(self.item)[1]) if self.shown is not None else 0
         if high == self.height:
             return False

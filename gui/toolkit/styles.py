@@ -225,7 +225,7 @@ STYLES: Mapping[str, tuple[Rule, ...]] = {
     "well": box("window", "line", (10, 8)),
     "reader": box("panel", "line", (12, 8)),
     "clear": box(CLEAR, CLEAR, (0, 0), 0),
-    "banner": box("failed@12", "failed@45", (12, 9)),
+    "banner": box("card", "failed@45", (12, 9)),
     "modal": floating("card", (18, 16)),
     "toast": box("field", "handle", (14, 4)),
     "menu": floating("field", (6, 6)),

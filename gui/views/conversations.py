@@ -55,7 +55,7 @@ COLUMNS = (
     Column("name", "Conversation", 0, 3.0),
     Column("tool", "Tool", 92, color="hint", least=620),
     Column("gave", "What it gave", 0, 1.8, color="muted"),
-    Column("ends", "Kept", 120, color="hint", least=640),
+    Column("ends", "Kept", 120, color="hint", least=520),
     Column("day", "Day", 66, color="hint", least=340),
     Column("when", "Read", 82, color="hint", least=1000),
 )

@@ -47,12 +47,10 @@ ALL_BUT = "Current"
 SERVED = {"win": ("It helped", "thumbs-up"), "partial": ("It helped in part", "check"),
           "miss": ("It was beside the point", "x"), "misleading": ("It misled", "triangle-alert")}  # fmt: skip
 """How a bullet may have served, as it is asked."""
-FILLS = {ALL: ("Harvest…", "harvest"), "": ("Write one", "begin_add")}
+FILLS = {ALL: ("Harvest…", "harvest"), "tasks_done": ("", "")}
 """What fills a list that is empty: the words of a button, and the method of the view."""
-TEACH = {
-    name: Teach(NAMES[name].icon, *words, action=FILLS.get(name, FILLS[""])[0], act=FILLS.get(name, FILLS[""])[1])
-    for name, words in EMPTY.items()
-}
+WRITE = ("Write one", "begin_add")
+TEACH = {name: Teach(NAMES[name].icon, *words, "", *FILLS.get(name, WRITE)) for name, words in EMPTY.items()}
 
 
 class KnowledgeView(ListView[Knowledge]):

@@ -131,6 +131,8 @@ class SearchView(ListView[Findings]):
         self._read: tuple[object, ...] = ()
         self._selecting = 0
         self._building: Job | None = None
+        self._beside = False  # what is left can be read whole beside its button
+        look.every_tick(self._look_beside)
 
     def build(self, parent: int) -> None:
         super().build(parent)
@@ -340,14 +342,31 @@ class SearchView(ListView[Findings]):
     def _show(self, keep: bool = False) -> None:
         self._name_chips()
         self._show_waiting()
-        scope = [self.data.searched] if self.data.searched else []
-        notes = [capital(note) for note in self.data.notes if not (scope and any(one in note for one in SEARCHED))]
-        told = [] if self.commands else [*notes, *scope]
-        self.tell([SEPARATOR.join(told)] if told else [], calm=not notes)
+        self._tell_searched()
         self._hits = {key_of(hit): hit for hit in self.data.hits}
         if not keep or self.list.selected not in self._hits:
             self.list.selected = None
         self.arrange(keep)
+
+    def _tell_searched(self) -> None:
+        """What was searched; and what is left, where that cannot be read whole beside the button."""
+        left = self.data.left if not self._beside else ""
+        scope = ["; ".join(filter(None, (self.data.searched, left)))] if self.data.searched else []
+        notes = [capital(note) for note in self.data.notes if not (scope and any(one in note for one in SEARCHED))]
+        told = [] if self.commands else [*notes, *scope]
+        self.tell([SEPARATOR.join(told)] if told else [], calm=not notes and not left)
+
+    def _look_beside(self) -> bool:
+        """Before each frame: tell what is left at the other place when the room beside the button has changed."""
+        if not self.data.waits or not dpg.is_item_visible(self.remark):
+            return False
+        whole = self._building is not None or dpg.get_value(self._built) == self.data.waits
+        beside = whole and dpg.is_item_visible(self._built)
+        if beside == self._beside:
+            return False
+        self._beside = beside
+        self._tell_searched()
+        return True
 
     def rows(self) -> Sequence[FlowRow]:
         """What was found; or the commands that fit."""

@@ -77,7 +77,7 @@ class Wanted:
 class Findings:
     """The answer to what was `wanted`. `counts` says how many of each kind there are among the best; `notes` are
     sentences about what could not be searched or asked. `waits`: there are conversations that are not indexed yet.
-    `searched` says what was looked through, and what is left."""
+    `searched` says what was looked through, `left` how much is not searched yet."""
 
     wanted: Wanted = field(default_factory=Wanted)
     hits: tuple[Hit | ConversationHit, ...] = ()
@@ -85,6 +85,7 @@ class Findings:
     notes: tuple[str, ...] = ()
     waits: str = ""
     searched: str = ""
+    left: str = ""
 
 
 def kind_of(hit: Hit | ConversationHit) -> str:
@@ -112,7 +113,9 @@ def find(workspace: Workspace, wanted: Wanted, project: str = "") -> Findings:
     hits: dict[str, Hit | ConversationHit] = {}
     for hit in sorted(report.listed, key=lambda hit: not is_of(hit, project)):
         hits.setdefault(key_of(hit), hit)
-    return Findings(wanted, tuple(hits.values()), dict(counts), notes, waits, searched_words(report))
+    return Findings(
+        wanted, tuple(hits.values()), dict(counts), notes, waits, searched_words(report), left_words(report)
+    )
 
 
 def is_of(hit: Hit | ConversationHit, project: str) -> bool:
@@ -126,11 +129,17 @@ def is_of(hit: Hit | ConversationHit, project: str) -> bool:
 
 
 def searched_words(report: FindReport) -> str:
-    """`Searched: 4 entries and 30 conversations with 512 turns`; what is left stands beside its button."""
+    """`Searched: 4 entries and 30 conversations with 512 turns`."""
     entries = [count(report.entries, "entry").replace("entrys", "entries")]
     spoken = [f"{count(report.conversations, 'conversation')} with {count(report.turns, 'turn')}"]
     what = (entries if report.entries or not report.turns else []) + (spoken if report.turns else [])
     return f"Searched: {' and '.join(what)}"
+
+
+def left_words(report: FindReport) -> str:
+    """`203 conversations are left`, "" where all were searched."""
+    verb = "is" if report.waiting == 1 else "are"
+    return f"{count(report.waiting, 'conversation')} {verb} left" if report.waiting else ""
 
 
 NOT_YET = "not searched yet"

@@ -30,6 +30,8 @@ from gui.views.list_view import MOVES, stepped
 from gui.views.looks import short_folder
 
 WIDTH, FIELD, CHOICE = 760, 130, 250  # unscaled pixels
+NARROW = 600
+"""In a view narrower than this a choice or a field stands below its sentence, which has no room beside it."""
 LETS_GO = 12
 """Within so many frames a field lets go of the keyboard at Esc."""
 NAMED: dict[str, tuple[str, str]] = {
@@ -45,14 +47,15 @@ NAMED: dict[str, tuple[str, str]] = {
                         "A harvest stops before it would cost more; 0 is no limit."),
     "redact": ("Passwords and keys are replaced before anyone reads",
                "In what is kept, in what is searched and in what is sent."),
-    "reclaim": ("What was harvested goes to the trash", "It stays there for two weeks."),
+    "reclaim": ("What was harvested goes to the trash", "It stays there for {}."),
 }  # fmt: skip
 """The settings that are shown, with a sentence and what it means; the look of the window is one more."""
+FOR_GOOD = "It is gone for good at once, for trash_days is 0."
 CHOICES: Mapping[str, Mapping[str, str]] = {
     "digest_scope": {"project": "its own project", "both": "its own project, and yours",
                      "global": "all projects"},
     "provider": {"offline": "fixed rules, on this computer", "openai": "OpenAI, or a server like it",
-                 "ollama": "Ollama, on this computer", "anthropic": "Anthropic", "gemini": "Gemini",
+                 "ollama": "Ollama", "anthropic": "Anthropic", "gemini": "Gemini",
                  "command": "a program of your own", "local": "a model file on this computer"},
     "reclaim": {"never": "never", "model": "once a model has read it", "always": "always"},
 }  # fmt: skip
@@ -77,7 +80,10 @@ def setting_rows(settings: Settings) -> list[SettingRow]:
     known = {row.key: row for row in SETTINGS}
     values = {row.key: row.value for row in settings.settings}
     rows = []
+    days = values["trash_days"]
     for key, (words, about) in NAMED.items():
+        if key == "reclaim":
+            about = about.format(count(days, "day")) if days else FOR_GOOD
         kind = known[key].kind
         choices = tuple(_CHOICE.findall(known[key].accepted)) if kind == "text" else ()
         rows.append(SettingRow(key, words, about, kind, choices, typed(values[key], kind)))
@@ -109,11 +115,12 @@ class Editor:
         self.box = box(look, parent, "setting", height=0)
         left, right = spread(look, self.box)
         words = look.theme(int(dpg.add_group(parent=left)), "tight")
-        text(look, words, row.words, fit=END)
-        text(look, words, row.about, "small", "hint", fit=END)
+        text(look, words, row.words, wrap=True)
+        self._about = text(look, words, row.about, "small", "hint", wrap=True)
+        self._below = int(dpg.add_group(parent=words))
         self._problem = text(look, words, "", "small", "failed", wrap=True)
         dpg.configure_item(self._problem, show=False)
-        side = lowered(look, right, 4)
+        side = self._beside = lowered(look, right, 4)
         self.toggle: Toggle | None = None
         if row.kind == "bool":
             self.toggle = Toggle(look, side, "", self._switched)
@@ -132,11 +139,17 @@ class Editor:
     def show(self, row: SettingRow) -> None:
         """Show the value as it is on disk."""
         self.row = row
+        dpg.set_value(self._about, row.about)
         if self.toggle is not None:
             self.toggle.set_on(row.value == "true")
         elif not dpg.is_item_active(self.item):
             dpg.set_value(self.item, shown(row.key, row.value) if row.choices else row.value)
         self.refuse(None)
+
+    def narrow(self, on: bool) -> None:
+        """Whether there is no room for a field beside the sentence; a switch always has it."""
+        if self.toggle is None:
+            dpg.move_item(self.item, parent=self._below if on else self._beside)
 
     def refuse(self, error: ErrorInfo | None) -> None:
         """A sentence below that says why a value was not taken; None takes it away."""
@@ -192,6 +205,7 @@ class SettingsView:
         self.rows: Sequence[SettingRow] = ()
         self.chosen = ""
         self._seen: object = None
+        self._narrow = False
 
     def build(self, parent: int) -> None:
         """Make the page; the fields come with the first settings that are read, once."""
@@ -206,6 +220,11 @@ class SettingsView:
 
     def _fit(self, width: float, _height: float) -> None:
         dpg.configure_item(self._card, width=min(int(width), self._look.px(WIDTH)))
+        narrow = width < self._look.px(NARROW)
+        if narrow != self._narrow:
+            self._narrow = narrow
+            for one in self.editors.values():
+                one.narrow(narrow)
 
     def refresh(self, state: State) -> None:
         """Show the settings of the snapshot."""
@@ -219,6 +238,8 @@ class SettingsView:
             look = self._look
             holder = look.theme(int(dpg.add_group(parent=self._card)), "no-gap")
             self.editors = {row.key: Editor(look, holder, row, self._change) for row in self.rows}
+            for editor in self.editors.values():
+                editor.narrow(self._narrow)
             row, right = spread(look, box(look, holder, "setting", height=0))
             text(look, lowered(look, row, 6), "Appearance", fit=END)
             for name, words, sign in (("theme", "Light or dark", "sun"), ("scale.down", "Smaller", "minus"),

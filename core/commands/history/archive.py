@@ -113,7 +113,8 @@ def archive_list(workspace: Workspace, which: str = "", now: Clock = utc_now) ->
         for table, name in ((report.tools, row.source), (report.projects, row.project)):
             number, total = table.get(name, (0, 0))
             table[name] = (number + 1, total + row.bytes)
-    report.coming, report.warning = coming(workspace, now)
+    lost, report.warning = coming(workspace, now)
+    report.coming = sum(lost.values())
     return report
 
 
@@ -136,14 +137,14 @@ def _is_meant(row: Kept, which: str) -> bool:
     return which in (ALL, row.source, row.name, row.path) or inside or (len(which) > 3 and row.sha256.startswith(which))
 
 
-def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[int, str]:
-    """How many conversations their tools will delete within a week of which there is no copy and no harvest, and a
-    warning where no hook and no timer will see them."""
+def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[Mapping[str, int], str]:
+    """How many conversations of each source its tool will delete within a week of which there is no copy and no
+    harvest, and a warning where no hook and no timer will see them."""
     moment, entries = now(), known_entries(workspace.paths)
     found, deletes = deleted_by_tools(workspace)
     soon = [item for item in found if expires(item, deletes, moment, KEEP_DAYS)]
     if not soon:
-        return 0, ""
+        return {}, ""
     archived = workspace.config.archive != "off"
     there, forgotten = held(workspace.paths.archive, entries), forgotten_places(entries)
     harvested = {
@@ -156,10 +157,10 @@ def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[int, str]:
         if not safe and row.get("status") != LET_GO and known_as(item.path, item.source) not in forgotten:
             lost[item.source] += 1
     if not lost or _harvests_by_itself(workspace, lost, moment):
-        return sum(lost.values()), ""
+        return lost, ""
     names = " and ".join(f"{count(number, f'{title_of(name)} conversation')}" for name, number in lost.items())
     what = "not kept yet" if archived else "not harvested"
-    return sum(lost.values()), (
+    return lost, (
         f"{names} will be deleted within {KEEP_DAYS} days, {what}, and no hook or timer harvests here: 'knowledge "
         "harvest --apply --source all' reads them, 'knowledge connect' or 'knowledge schedule' does so from then on"
     )
