@@ -91,6 +91,16 @@ def test_a_line_of_which_a_part_was_replaced_is_found(shop: Path) -> None:
     assert "asked for (turn 1): Call it a saucer" in (out := call("why", "till.py:1")[1]), out
 
 
+def test_who_wrote_a_line_goes_before_who_later_wrote_a_part_of_it(shop: Path) -> None:
+    """A new name put elsewhere into the file stands in the line too, and was told to have written it."""
+    wrote = edited(shop / "till.py", "pass", f"total = {LINE} + rest\n\ncount = weigh_coins(tray)", 1, "s8", shop)
+    kept("s8", [turn("user", ASKED, 0, "s8", shop), *wrote])
+    asked = turn("user", "The drawer must be counted with the new function too", 0, "s9", shop)
+    kept("s9", [asked, *edited(shop / "till.py", "weigh_coins", "weigh_each_coin", 1, "s9", shop)])
+    committed(shop, {"till.py": f"total = {LINE} + rest\n"}, "2026-05-10T12:00:00+00:00")
+    assert f"asked for (turn 1): {ASKED}" in (out := call("why", "till.py:1")[1]), out
+
+
 def test_a_commit_that_only_takes_lines_away_has_a_writer(shop: Path) -> None:
     """Of a list from which a row went, nothing was known but the commit."""
     committed(shop, {"till.py": f"import sys\n{LINE}\n"}, "2026-05-08T12:00:00+00:00")

@@ -110,6 +110,16 @@ _ESCAPED = ("&amp;", "&lt;", "&gt;", "&quot;")
 _CUT, _UNTOLD = " characters left out", 400
 """The mark of a call that is not told in full; one of fewer characters without any line of code tells none."""
 
+PART_OF_IT, INSIDE, ALL_OF_IT = range(1, 4)
+
+
+class Written(NamedTuple):
+    """The turn (from 0) of the edit that wrote a line, -1 for none, and how: `PART_OF_IT`, `INSIDE` a longer line,
+    `ALL_OF_IT`, or 0 where the call does not tell its lines."""
+
+    turn: int
+    kind: int
+
 
 def edit_of(
     talk: Conversation,
@@ -121,14 +131,14 @@ def edit_of(
     when: str = "",
     gone: bool = False,
     source: Callable[[], bytes] = bytes,
-) -> int:
+) -> Written:
     """The last edit of the file up to a turn (both from 0), and made by the time `when`, that put the line in, or took
     it out where it is `gone`: by the lines that its call tells, by its record in the `source` where the call was cut,
     or by the part of the line that it replaced. Unless that must be `sure`, also one whose call does not tell its
-    lines. Of a line too short to tell, or of none, the last edit; -1 where there is none."""
+    lines. Of a line too short to tell, or of none, the last edit."""
     turns = list(edits(talk, name, until, when))
     if len(line) < LEAST_LINE:
-        return max((at for at, told in turns if told), default=-1)
+        return Written(max((at for at, told in turns if told), default=-1), ALL_OF_IT)
     cut = [at for at, told in turns if told and _CUT in talk.turns[at].text]
     data = source() if cut else b""
     swaps = {
@@ -136,15 +146,15 @@ def edit_of(
     }
     if gone:
         swaps = {at: [swap[::-1] for swap in rows] for at, rows in swaps.items()}
-    for puts_in in (_whole, _inside):
+    for puts_in, kind in ((_whole, ALL_OF_IT), (_inside, INSIDE)):
         if written := [at for at, _ in turns if any(puts_in(line, *swap) for swap in swaps[at])]:
-            return max(written)
+            return Written(max(written), kind)
     if not gone and (written := [at for at in cut if _stands_in_record(talk.turns[at], line, data)]):
-        return max(written)
-    written = [at for at, _ in turns if not gone and any(_part(line, *swap) for swap in swaps[at])]
-    if not written and not sure:
-        written = [at for at, told in turns if told and not _tells(talk.turns[at].text)]
-    return max(written, default=-1)
+        return Written(max(written), ALL_OF_IT)
+    if written := [at for at, _ in turns if not gone and any(_part(line, *swap) for swap in swaps[at])]:
+        return Written(max(written), PART_OF_IT)
+    untold = (at for at, told in turns if told and not _tells(talk.turns[at].text))
+    return Written(-1 if sure else max(untold, default=-1), 0)
 
 
 def _recorded(turn: Turn, data: bytes) -> list[tuple[str, str]]:

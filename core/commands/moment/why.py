@@ -26,8 +26,10 @@ from core.base.project import repository_root
 from core.base.result import KnowledgeError, Ok, attempt
 from core.base.secrets.redact import redact
 from core.commands.moment.reasons import (
+    ALL_OF_IT,
     LEAST_LINE,
     Quote,
+    Written,
     beside,
     commit_turn,
     edit_of,
@@ -257,7 +259,7 @@ class _Look:
         row = Reason(change.hash[:10], redact(change.subject).text, change.day, redact(change.body).text)
         held, talk, at, known_by = self._committing(change)
         if held is not None and talk is not None:
-            edit = edit_of(talk, self._name, at, change.line)
+            edit = edit_of(talk, self._name, at, change.line).turn
             if edit >= 0:
                 return self._told(row, held, talk, edit, change, known_by)
             row = replace(row, committed=f"{held.name}:{at + 1}", known_by=known_by)
@@ -281,33 +283,36 @@ class _Look:
         return None, None, -1, ""
 
     def written(self, row: Reason, change: _Change, known_by: str) -> Reason:
-        """With the session of this repository that wrote the line last before the commit, or without one the file.
-        Where none shows that it did, with one of an unknown or another folder that wrote this line."""
+        """With the session of this repository that wrote the line last before the commit, all of it before a part, or
+        without one the file. Where none shows that it did, with one of an unknown or another folder that wrote this
+        line."""
         gone = not change.line and known_by == BY_LINE
         line = change.removed if gone else change.line
-        best: tuple[Held, Conversation, int] | None = None
+        best: tuple[Held, Conversation, Written] | None = None
         for held, talk in (
             self._naming(self._name, change.time, own=True) if not line or len(line) >= LEAST_LINE else ()
         ):
-            if best is not None and not is_by(_time(best), held.ended):
+            if best is not None and best[2].kind == ALL_OF_IT and not is_by(_time(best), held.ended):
                 break  # this one, and all that follow, ended before that edit
             edit = edit_of(
                 talk, self._name, len(talk.turns), line, sure=True, when=change.time, gone=gone,
                 source=partial(_source, held),
             )  # fmt: skip
-            if edit < 0 or (known_by == BY_REMOVAL and not removes(talk.turns[edit])):
+            if edit.turn < 0 or (known_by == BY_REMOVAL and not removes(talk.turns[edit.turn])):
                 continue
-            if best is None or (_time(best) and not is_by(talk.turns[edit].time, _time(best))):
+            newer = best is None or (_time(best) and not is_by(talk.turns[edit.turn].time, _time(best)))
+            if best is None or edit.kind > best[2].kind or (edit.kind == best[2].kind and newer):
                 best = held, talk, edit
-            if not _time(best):
+            if best[2].kind == ALL_OF_IT and not _time(best):
                 break
         if best is not None:
-            return self._told(replace(row, day=row.day or best[0].ended[:10]), *best, change, known_by)
+            held, talk, edit = best
+            return self._told(replace(row, day=row.day or held.ended[:10]), held, talk, edit.turn, change, known_by)
         if known_by != BY_REMOVAL and len(line) >= OWN_LINE:
             for held, talk in self._naming(self._name, change.time, own=False):
                 edit = edit_of(talk, self._name, len(talk.turns), line, sure=True, when=change.time, gone=gone)
-                if edit >= 0:
-                    return self._told(row, held, talk, edit, change, BY_COPY)
+                if edit.turn >= 0:
+                    return self._told(row, held, talk, edit.turn, change, BY_COPY)
         return row
 
     def _naming(self, name: str, time: str, *, own: bool) -> Iterator[tuple[Held, Conversation]]:
@@ -351,9 +356,9 @@ class _Look:
         )  # fmt: skip
 
 
-def _time(found: tuple[Held, Conversation, int]) -> str:
+def _time(found: tuple[Held, Conversation, Written]) -> str:
     """When the turn that was found was spoken, "" where its source does not tell."""
-    return found[1].turns[found[2]].time
+    return found[1].turns[found[2].turn].time
 
 
 def _source(held: Held) -> bytes:
