@@ -225,7 +225,7 @@ def _told_by_lines(root: str, name: str, change: _Change) -> _Change:
         root, "show", "--no-ext-diff", "--no-textconv", "--format=", "--unified=0", change.hash, "--", name,
         seconds=GIT_SECONDS,
     )  # fmt: skip
-    rows = [row for row in (told or "").split("\n") if row[:3] not in ("+++", "---")]
+    rows = (told or "").partition("\n@@")[2].split("\n")
     added, removed = (
         max((row[1:].strip() for row in rows if row[:1] == sign and len(row) <= LONGEST_LINE), key=len, default="")
         for sign in "+-"
@@ -318,9 +318,7 @@ class _Look:
     def _naming(self, name: str, time: str, *, own: bool) -> Iterator[tuple[Held, Conversation]]:
         """The newest conversations that name a file, begun until a time."""
         found = self._with(name, own=own) or self._with(Path(name).name, own=own)
-        for held, talk in islice(self._made(found, newest=True), MAX_SESSIONS):
-            if is_by(talk.started, time):  # of one that tells no time the file may be newer
-                yield held, talk
+        yield from islice(self._made(found, until=time), MAX_SESSIONS)
 
     def _with(self, words: str, *, begins: bool = False, own: bool = False) -> list[int]:
         """The conversations in which words stand one behind the other, those of this repository first, or alone."""
@@ -330,9 +328,11 @@ class _Look:
         found = dict.fromkeys(row[0] for row in self._database.execute(sql, (f"text : {asked}",)))
         return sorted(found, key=lambda id: id not in self._own)
 
-    def _made(self, threads: Sequence[int], *, newest: bool = False) -> Iterator[tuple[Held, Conversation]]:
+    def _made(self, threads: Sequence[int], *, until: str | None = None) -> Iterator[tuple[Held, Conversation]]:
+        """The conversations, or the newest first of those that were begun `until` a time."""
         rows = sorted(stored.held(self._database, threads).values(), key=lambda row: threads.index(row.id))
-        if newest:
+        if until is not None:
+            rows = [row for row in rows if is_by(row.started, until)]
             rows.sort(key=lambda row: row.ended, reverse=True)
         for held in rows:
             read = attempt(whole_of, self._workspace, held)
