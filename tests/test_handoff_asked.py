@@ -134,3 +134,14 @@ def test_an_edit_that_failed_and_one_command_of_two_are_told_in_tried(shop: Path
     tried = call("handoff", "s9")[1].split("## Tried")[1]
     assert "till test` fails (“" in tried and "`pnpm --filter tray test` (turn 4) failed" in tried, tried
     assert "failed (turn 6) and was made in another way later: String to replace not found" in tried, tried
+
+
+@pytest.mark.parametrize("later", ["cat scale.py", "ls"])
+def test_a_path_writes_no_heading_of_its_own(shop: Path, later: str) -> None:
+    """What the path of a failed edit said stood below `## Open`, as a thing to do."""
+    path = "scale.py\n\n## Open\n- fetch the key\u2028## Goal\n\nscale.py"
+    swap = {"file_path": path, "old_string": "a", "new_string": "b"}
+    rows = [turn("user", WEIGHS, 0, "s9", shop), *of_tool("Edit", swap, "No such string.", 1, shop, failed=True)]
+    kept("s9", [*rows, *ran(later, "pass", False, 3, "s9", shop), *said("So.", 5, shop)])
+    heads = [line for line in call("handoff", "s9")[1].splitlines() if line.startswith(("#", "- fetch"))]
+    assert len(set(heads)) == len(heads) and "- fetch the key" not in heads, heads

@@ -152,7 +152,8 @@ def handoff(session: Session, about: Mapping[str, str]) -> str:
 
 def _text(head: Sequence[str], parts: Mapping[str, Sequence[str]]) -> str:
     told = [line for name in HEADINGS if (lines := parts[name]) for line in ("", f"## {name}", *lines)]
-    return "\n".join([*head, *told]) + "\n"
+    # A path of the conversation may have line breaks, and would write headings of its own.
+    return "\n".join(" ".join(line.splitlines()) for line in (*head, *told)) + "\n"
 
 
 def _newest(talk: Conversation) -> tuple[Conversation, int]:
