@@ -129,11 +129,12 @@ def test_an_edit_that_failed_and_one_command_of_two_are_told_in_tried(shop: Path
     rows += ran("pnpm --filter till test", engine, True, 1, "s9", shop)
     rows += ran("pnpm --filter tray test", engine, True, 3, "s9", shop)
     rows += of_tool("Edit", swap, "String to replace not found in file.", 5, shop, failed=True)
-    rows += of_tool("Edit", {**swap, "old_string": "aa"}, "updated", 7, shop)
-    kept("s9", [*rows, *said("It weighs.", 9, shop)])
+    rows += of_tool("Edit", swap, "Sibling tool call errored", 7, shop, failed=True)
+    rows += of_tool("Edit", {**swap, "old_string": "aa"}, "updated", 9, shop)
+    kept("s9", [*rows, *said("It weighs.", 11, shop)])
     tried = call("handoff", "s9")[1].split("## Tried")[1]
     assert "till test` fails (“" in tried and "`pnpm --filter tray test` (turn 4) failed" in tried, tried
-    assert "failed (turn 6) and was made in another way later: String to replace not found" in tried, tried
+    assert "failed (turn 6): String to replace not found" in tried and "Sibling" not in tried, tried
 
 
 @pytest.mark.parametrize("later", ["cat scale.py", "ls"])

@@ -88,7 +88,7 @@ _UNTICKED = re.compile(r"^[ \t]*[-*] \[ \] +(\S.*)$", re.MULTILINE)
 _SAYS_OF_IT = re.compile(r"[:—]|\. ")
 """What stands between the name of an item and what is said of it."""
 _NEXT_STEPS = re.compile(r"(?:\w+ )?(?:next (?:steps?|actions?)|remaining|to ?do)\b", re.IGNORECASE)
-_UNREAD = re.compile(r"has not been read yet|modified since read|no changes to make", re.IGNORECASE)
+_UNREAD = re.compile(r"has not been read yet|modified since read|no changes to make|sibling tool call", re.IGNORECASE)
 """How an edit fails that only has to be made once more."""
 _POINT = re.compile(r"^(?:#{2,6} +(\S.*)|(?:[-*]|\d+\.) +(\*\*[^*\n]{8,}\*\*))", re.MULTILINE)
 _CHECK = re.compile(
@@ -438,14 +438,13 @@ def _to_do(session: Session) -> list[str]:
 
 
 def _edits_that_failed(session: Session) -> list[str]:
-    """The last edits that failed and were made in another way later; those that were not are told in `Open`."""
+    """The last edits that failed, of files that were written later; those of others are told in `Open`."""
     left = {at for at, *_ in edits_not_made(session)}
     failed = [(at, row) for at, row in session.calls if isinstance(row, Edit) and row.failed and not row.refused]
     rows = [(at, row) for at, row in failed if at not in left and row.path and not _UNREAD.search(row.output)]
     told = ((at, row, one_line(row.output.replace("<tool_use_error>", ""))) for at, row in rows[-MAX_EDITS:])
     return [
-        f"- an edit of `{row.path}` failed (turn {at + 1}) and was made in another way later: "
-        f"{beginning(why, LATER_REQUEST)}"
+        f"- an edit of `{row.path}` failed (turn {at + 1}): {beginning(why, LATER_REQUEST)}"
         for at, row, why in told
     ]
 
