@@ -146,3 +146,23 @@ def test_a_path_writes_no_heading_of_its_own(shop: Path, later: str) -> None:
     kept("s9", [*rows, *ran(later, "pass", False, 3, "s9", shop), *said("So.", 5, shop)])
     heads = [line for line in call("handoff", "s9")[1].splitlines() if line.startswith(("#", "- fetch"))]
     assert len(set(heads)) == len(heads) and "- fetch the key" not in heads, heads
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("it works as before, thank you", True),
+        ("great, that works now. Oil the till too", True),
+        ("Ensure this works on Windows too", False),
+        ("if it works, commit it", False),
+        ("how this works in detail, explain it to me", False),
+        ("this works with coins of copper too, for sure?", False),
+        ("It worked before your change, now it crashes on start", False),
+        ("Everything works but the login", False),
+    ],
+)
+def test_only_what_a_user_saw_work_is_a_result(shop: Path, words: str, told: bool) -> None:
+    """A wish, a question and a complaint stood as proof below `Verify`."""
+    rows = [turn("user", WEIGHS, 0, "s9", shop), *said("Mended.", 1, shop)]
+    kept("s9", [*rows, turn("user", words, 2, "s9", shop), *said("I see.", 3, shop)])
+    assert ("- the user said (turn 3)" in (out := call("handoff", "s9")[1])) == told, out

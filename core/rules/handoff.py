@@ -78,9 +78,13 @@ _CHECKED = re.compile(
     re.IGNORECASE,
 )
 _WORKS = re.compile(
-    r"(?:\w+[,.!]* )?(?:it|that|this|everything|all) (?:now )?work(?:s|ed)\b[^.!?\n]{0,80}", re.IGNORECASE
+    r"(?:\w+[,.!]+ |(?:now|so|and|ok(?:ay)?|yes|yeah|great|cool|nice|perfect|thanks) )?"
+    r"(?:it|that|this|everything|all) (?:now )?work(?:s|ed)\b[^.!?\n]{0,80}", re.IGNORECASE
 )
 """What a user says who has tried it."""
+_SPOILT = re.compile(r"\b(?:but|except|(?<!as )before|until|unless|however|though|only|not|no longer)\b", re.IGNORECASE)
+"""With this it did not all work."""
+_ASKS_ON = re.compile(r"[^.!\n]*?[?？]")
 _WISHED = re.compile(r"\b(?:until|once|if|when|after|should|must|will|ensure|make sure|to)\b", re.IGNORECASE)
 """What stands before a result that is none yet."""
 _BOX = re.compile(r"^[ \t]*[-*] \[[ xX]\] .*$", re.MULTILINE)
@@ -548,11 +552,15 @@ def _verify(session: Session) -> Iterator[str]:
         for text in ENDS.split(row.turn.text)
         if (seen := _CHECKED.search(text))
         and len(text) <= LATER_REQUEST
-        and not text.endswith(":")
+        and not text.endswith((":", "?"))
         and not _WISHED.search(text[: seen.start()])
     ]
-    tried = [(at, found[0]) for at, text in requests(session) if (found := _WORKS.match(text))][-1:]
-    said += [f"- the user said (turn {at + 1}): “{one_line(text)}”" for at, text in tried]
+    tried = [(at, text, found) for at, text in requests(session) if (found := _WORKS.match(text))][-1:]
+    said += [
+        f"- the user said (turn {at + 1}): “{one_line(found[0])}”"
+        for at, text, found in tried
+        if not (_SPOILT.search(found[0]) or _ASKS_ON.match(text, found.end()))
+    ]
     yield from said[-MAX_CHECKS:] if len(runs) < 2 else ()
     if not (runs or said or linted) and session.last_change >= 0:
         yield "- no test, lint or build is recorded in the session"
