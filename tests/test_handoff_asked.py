@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli_call import call
-from tests.shop import kept, ran, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
+from tests.shop import edited, kept, ran, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
 from tests.test_handoff_end import of_tool, said
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines of a POSIX shell")
@@ -111,12 +111,13 @@ def test_open_boxes_stand_in_open_and_no_list_of_boxes_stands_for_an_answer(shop
     """An audit said what is missing, two requests before the end; a list of ticks was told as what it came to."""
     audit = "The audit:\n- [x] The till is oiled\n- [ ] **Manual**: the scale has none\n- [ ] **Tray lids**: missing"
     asked = turn("user", "make tray lids for all the scales", 2, "s9", shop)
-    later = [asked, *said("They are made.", 3, shop), turn("user", "oil the till", 4, "s9", shop)]
-    kept("s9", [turn("user", WEIGHS, 0, "s9", shop), *said(audit, 1, shop), *later, *said("It is oiled.", 5, shop)])
+    made = [*edited(shop / "tray.py", "a", "lids()", 3, "s9", shop), *said("They are made.", 5, shop)]
+    later = [asked, *made, turn("user", "oil the till", 6, "s9", shop), *said("It is oiled.", 7, shop)]
+    kept("s9", [turn("user", WEIGHS, 0, "s9", shop), *said(audit, 1, shop), *later])
     left = call("handoff", "s9")[1].split("## Open")[1].split("## ")[0]
     assert "- **Manual**: the scale has none (on the list of turn 2)" in left and "lids" not in left, left
     boxes = "- [x] Oil the till\n- [ ] Weigh the tray"
-    kept("s9", [turn("user", WEIGHS, 0, "s9", shop), *said(boxes, 1, shop), *later, *said("It is oiled.", 5, shop)])
+    kept("s9", [turn("user", WEIGHS, 0, "s9", shop), *said(boxes, 1, shop), *later])
     told = call("handoff", "s9")[1].split("## How it went")[1]
     assert "Oil the till" not in told and "Weigh the tray" not in told, told
 
@@ -166,3 +167,14 @@ def test_only_what_a_user_saw_work_is_a_result(shop: Path, words: str, told: boo
     rows = [turn("user", WEIGHS, 0, "s9", shop), *said("Mended.", 1, shop)]
     kept("s9", [*rows, turn("user", words, 2, "s9", shop), *said("I see.", 3, shop)])
     assert ("- the user said (turn 3)" in (out := call("handoff", "s9")[1])) == told, out
+
+
+def test_boxes_of_a_plan_that_was_carried_out_and_of_a_file_that_was_shown_are_not_open(shop: Path) -> None:
+    """ "All three are done", and all three stood below `Open`; as did the boxes of a template."""
+    boxes = "- [ ] Oil the till\n- [ ] Weigh the tray\n- [ ] Paint the lid"
+    asked = turn("user", "Get the shop ready for the spring", 0, "s9", shop)
+    done = [*edited(shop / "till.py", "a", "oil()", 2, "s9", shop), *said("All three are done.", 4, shop)]
+    kept("s9", [asked, *said(f"I will do this:\n{boxes}", 1, shop), *done])
+    assert "Oil the till" not in (out := call("handoff", "s9")[1]), out
+    kept("s9", [asked, *said(f"The template of a request:\n\n```markdown\n{boxes}\n```\n\nIt is done.", 1, shop)])
+    assert "## Open" not in (out := call("handoff", "s9")[1]), out

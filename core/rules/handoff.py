@@ -408,15 +408,19 @@ def _failing(session: Session) -> list[tuple[int, str]]:
 
 
 def _unticked(session: Session) -> list[str]:
-    """The open boxes of the last list that the assistant said, without those that a later request or commit names."""
+    """The open boxes of the last list that the assistant said, without those that a later request or commit names;
+    none of an earlier list behind which files were written, where no request names one."""
     turns = enumerate(session.conversation.turns)
-    said = [(at, turn.text) for at, turn in turns if turn.role == "assistant" and not turn.agent]
+    said = [(at, FENCED.sub("", turn.text)) for at, turn in turns if turn.role == "assistant" and not turn.agent]
     at, text = next((row for row in reversed(said) if _BOX.search(row[1])), (-1, ""))
     later = [stems(text) for number, text in requests(session) if number > at]
-    later += [stems(row.subject) for number, row in session.events if isinstance(row, Commit) and number > at]
     named = [(item, stems(_SAYS_OF_IT.split(item)[0])) for item in _UNTICKED.findall(text)]
+    earlier = bool(session.closings) and at < session.closings[-1].number
+    if earlier and session.last_change >= at and not any(name and name <= one for one in later for _, name in named):
+        return []
+    later += [stems(row.subject) for number, row in session.events if isinstance(row, Commit) and number > at]
     left = [item for item, name in named if not any(name and name <= one for one in later)]
-    since = f" (on the list of turn {at + 1})" if session.closings and at < session.closings[-1].number else ""
+    since = f" (on the list of turn {at + 1})" if earlier else ""
     return [f"- {one_line(item)}{since}" for item in left[:MAX_OPEN]]
 
 
