@@ -63,11 +63,12 @@ def test_the_goal_of_a_long_session_is_what_it_is_about_in_the_end(shop: Path) -
     last = "When the ledger is exported, an error says that its columns differ, what causes that in ledger.py?"
     rows += [turn("user", last, 40, "s9", shop), *said("`ledger.py` reads a column too many.", 41, shop)]
     rows += [turn("user", "it worked. what did you change?", 42, "s9", shop), *said("I cut the column.", 43, shop)]
+    rows += [turn("user", "and why was it there?", 44, "s9", shop), *said("An old export had it.", 45, shop)]
     kept("s9", rows)
     out = call("handoff", "s9")[1]
     goal = out.split("## Goal")[1].split("## State")[0]
     assert f"- the session began (turn 1) with: {WEIGHS}" in goal and f"\n> {last}\n" in goal, goal
-    assert "the last 2 of its 17 requests are about this (turn 31):" in goal and "what did you change?" in goal, goal
+    assert "the last 3 of its 18 requests are about this (turn 31):" in goal and "why was it there?" in goal, goal
     assert "no edit is recorded; named last: `ledger.py`" in out and "window.py" not in out.split("## Files")[1][:90], (
         out
     )
@@ -178,3 +179,14 @@ def test_boxes_of_a_plan_that_was_carried_out_and_of_a_file_that_was_shown_are_n
     assert "Oil the till" not in (out := call("handoff", "s9")[1]), out
     kept("s9", [asked, *said(f"The template of a request:\n\n```markdown\n{boxes}\n```\n\nIt is done.", 1, shop)])
     assert "## Open" not in (out := call("handoff", "s9")[1]), out
+
+
+def test_a_chore_at_the_end_is_not_the_goal(shop: Path) -> None:
+    """All requests were about one file, and the number of the release was told as what the session is about."""
+    rows = [turn("user", f"{WEIGHS}, in scale.py", 0, "s9", shop), *said("`scale.py` weighs them now.", 1, shop)]
+    for at in range(1, 16):
+        asked = turn("user", f"Weigh the coins of drawer {at} in scale.py too", 2 * at, "s9", shop)
+        rows += [asked, *said(f"`scale.py` weighs drawer {at}.", 2 * at + 1, shop)]
+    chore = turn("user", "Bump the version number inside package.json, then publish the release", 40, "s9", shop)
+    kept("s9", [*rows, chore, *said("`package.json` has the next one.", 41, shop)])
+    assert f"## Goal\n> {WEIGHS}" in (out := call("handoff", "s9")[1]), out
