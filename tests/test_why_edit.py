@@ -61,6 +61,7 @@ def test_the_newest_edit_before_the_commit_wrote_the_line_whichever_session_ende
         "committed",
         "of another file",
         "by a command in another folder",
+        "by a command with the path of another",
     ],
 )
 def test_only_an_edit_of_the_file_can_have_written_its_line(shop: Path, later: str) -> None:
@@ -68,11 +69,13 @@ def test_only_an_edit_of_the_file_can_have_written_its_line(shop: Path, later: s
     shown = f"In `till.py` the tray is now weighed:\n\n```python\n{LINE}\n```\n"
     message = f"cat > /dev/null <<'EOF'\nEOF\ngit commit -qm \"$(cat <<'EOF'\nWeigh in app/till.py\n\n{LINE}\nEOF\n)\""
     elsewhere = f"cd tests && cat > till.py <<'EOF'\n{LINE}\nEOF"
+    other = f"cat > tests/till.py <<'EOF'\n{LINE}\nEOF"
     rows = {
         "explained": said(shown, 21, shop),
         "committed": ran(message, "[main 1a2b3c4] Weigh", False, 21, "s9", shop),
         "of another file": edited(shop / "tests" / "till.py", "pass", LINE, 21, "s9", shop),
         "by a command in another folder": ran(elsewhere, "", False, 21, "s9", shop),
+        "by a command with the path of another": ran(other, "", False, 21, "s9", shop),
     }[later]
     asked = [turn("user", ASKED, 0, "s9", shop), *edited(shop / "app" / "till.py", "pass", LINE, 1, "s9", shop)]
     kept("s9", [*asked, turn("user", "Explain the new scale of the shop to me once more", 20, "s9", shop), *rows])

@@ -79,7 +79,8 @@ _CHECKED = re.compile(
 )
 _WORKS = re.compile(
     r"(?:\w+[,.!]+ |(?:now|so|and|ok(?:ay)?|yes|yeah|great|cool|nice|perfect|thanks) )?"
-    r"(?:it|that|this|everything|all) (?:now )?work(?:s|ed)\b[^.!?\n]{0,80}", re.IGNORECASE
+    r"(?:it|that|this|everything|all) (?:now )?work(?:s|ed)\b[^.!?\n]{0,80}",
+    re.IGNORECASE,
 )
 """What a user says who has tried it."""
 _SPOILT = re.compile(r"\b(?:but|except|(?<!as )before|until|unless|however|though|only|not|no longer)\b", re.IGNORECASE)
@@ -452,8 +453,7 @@ def _edits_that_failed(session: Session) -> list[str]:
     rows = [(at, row) for at, row in failed if at not in left and row.path and not _UNREAD.search(row.output)]
     told = ((at, row, one_line(row.output.replace("<tool_use_error>", ""))) for at, row in rows[-MAX_EDITS:])
     return [
-        f"- an edit of `{row.path}` failed (turn {at + 1}): {beginning(why, LATER_REQUEST)}"
-        for at, row, why in told
+        f"- an edit of `{row.path}` failed (turn {at + 1}): {beginning(why, LATER_REQUEST)}" for at, row, why in told
     ]
 
 

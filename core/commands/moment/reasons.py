@@ -255,18 +255,16 @@ def _is_of(event: Event, turn: Turn, name: str) -> bool:
         if not event.path:
             return _names(turn.text, name)
         return any(is_same_file(path, name) for path in event.path.split(", "))
-    line = _COMMITS.sub("", event.words)  # what a commit says of a file writes none
+    line = _SHELL_ESCAPED.sub("", _COMMITS.sub("", event.words))  # what a commit says of a file writes none
     writes = is_change(replace(event, words=line)) or _REMOVES.search(line)
-    return bool(writes) and _names(line, name)
+    return bool(writes) and _names(line, name, list(_GOES_TO.finditer(line)))
 
 
-def _names(text: str, name: str) -> bool:
-    """Whether a text names the file, by a path from the folder that a command line before it goes to; a name that has
+def _names(text: str, name: str, goes: Sequence[re.Match[str]] = ()) -> bool:
+    """Whether a text names the file, by a path from the folder to which the last `cd` before it `goes`; a name that has
     blanks or brackets is found as a whole."""
-    text = _SHELL_ESCAPED.sub("", text)
-    goes = list(_GOES_TO.finditer(text))
     behind = [found.start() for found in goes]
-    either = f"{re.escape(name)}|{re.escape(Path(name).name)}"
+    either = f"{re.escape(name)}|(?<!/){re.escape(Path(name).name)}"
     whole = re.compile(rf"(?<![\w@+~.\\-])(?:{either})(?![\w/\\-])")
     for found in (*_PATH.finditer(text), *whole.finditer(text)):
         last = bisect_right(behind, found.start()) - 1
