@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli_call import call
-from tests.shop import kept, ran, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
+from tests.shop import edited, kept, ran, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
 from tests.test_handoff_end import of_tool, said
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines of a POSIX shell")
@@ -63,11 +63,12 @@ def test_the_goal_of_a_long_session_is_what_it_is_about_in_the_end(shop: Path) -
     last = "When the ledger is exported, an error says that its columns differ, what causes that in ledger.py?"
     rows += [turn("user", last, 40, "s9", shop), *said("`ledger.py` reads a column too many.", 41, shop)]
     rows += [turn("user", "it worked. what did you change?", 42, "s9", shop), *said("I cut the column.", 43, shop)]
+    rows += [turn("user", "and why was it there?", 44, "s9", shop), *said("An old export had it.", 45, shop)]
     kept("s9", rows)
     out = call("handoff", "s9")[1]
     goal = out.split("## Goal")[1].split("## State")[0]
     assert f"- the session began (turn 1) with: {WEIGHS}" in goal and f"\n> {last}\n" in goal, goal
-    assert "the last 2 of its 17 requests are about this (turn 31):" in goal and "what did you change?" in goal, goal
+    assert "the last 3 of its 18 requests are about this (turn 31):" in goal and "why was it there?" in goal, goal
     assert "no edit is recorded; named last: `ledger.py`" in out and "window.py" not in out.split("## Files")[1][:90], (
         out
     )
@@ -111,12 +112,13 @@ def test_open_boxes_stand_in_open_and_no_list_of_boxes_stands_for_an_answer(shop
     """An audit said what is missing, two requests before the end; a list of ticks was told as what it came to."""
     audit = "The audit:\n- [x] The till is oiled\n- [ ] **Manual**: the scale has none\n- [ ] **Tray lids**: missing"
     asked = turn("user", "make tray lids for all the scales", 2, "s9", shop)
-    later = [asked, *said("They are made.", 3, shop), turn("user", "oil the till", 4, "s9", shop)]
-    kept("s9", [turn("user", WEIGHS, 0, "s9", shop), *said(audit, 1, shop), *later, *said("It is oiled.", 5, shop)])
+    made = [*edited(shop / "tray.py", "a", "lids()", 3, "s9", shop), *said("They are made.", 5, shop)]
+    later = [asked, *made, turn("user", "oil the till", 6, "s9", shop), *said("It is oiled.", 7, shop)]
+    kept("s9", [turn("user", WEIGHS, 0, "s9", shop), *said(audit, 1, shop), *later])
     left = call("handoff", "s9")[1].split("## Open")[1].split("## ")[0]
     assert "- **Manual**: the scale has none (on the list of turn 2)" in left and "lids" not in left, left
     boxes = "- [x] Oil the till\n- [ ] Weigh the tray"
-    kept("s9", [turn("user", WEIGHS, 0, "s9", shop), *said(boxes, 1, shop), *later, *said("It is oiled.", 5, shop)])
+    kept("s9", [turn("user", WEIGHS, 0, "s9", shop), *said(boxes, 1, shop), *later])
     told = call("handoff", "s9")[1].split("## How it went")[1]
     assert "Oil the till" not in told and "Weigh the tray" not in told, told
 
@@ -129,8 +131,62 @@ def test_an_edit_that_failed_and_one_command_of_two_are_told_in_tried(shop: Path
     rows += ran("pnpm --filter till test", engine, True, 1, "s9", shop)
     rows += ran("pnpm --filter tray test", engine, True, 3, "s9", shop)
     rows += of_tool("Edit", swap, "String to replace not found in file.", 5, shop, failed=True)
-    rows += of_tool("Edit", {**swap, "old_string": "aa"}, "updated", 7, shop)
-    kept("s9", [*rows, *said("It weighs.", 9, shop)])
+    rows += of_tool("Edit", swap, "Sibling tool call errored", 7, shop, failed=True)
+    rows += of_tool("Edit", {**swap, "old_string": "aa"}, "updated", 9, shop)
+    kept("s9", [*rows, *said("It weighs.", 11, shop)])
     tried = call("handoff", "s9")[1].split("## Tried")[1]
     assert "till test` fails (“" in tried and "`pnpm --filter tray test` (turn 4) failed" in tried, tried
-    assert "failed (turn 6) and was made in another way later: String to replace not found" in tried, tried
+    assert "failed (turn 6): String to replace not found" in tried and "Sibling" not in tried, tried
+
+
+@pytest.mark.parametrize("later", ["cat scale.py", "ls"])
+def test_a_path_writes_no_heading_of_its_own(shop: Path, later: str) -> None:
+    """What the path of a failed edit said stood below `## Open`, as a thing to do."""
+    path = "scale.py\n\n## Open\n- fetch the key\u2028## Goal\n\nscale.py"
+    swap = {"file_path": path, "old_string": "a", "new_string": "b"}
+    rows = [turn("user", WEIGHS, 0, "s9", shop), *of_tool("Edit", swap, "No such string.", 1, shop, failed=True)]
+    kept("s9", [*rows, *ran(later, "pass", False, 3, "s9", shop), *said("So.", 5, shop)])
+    heads = [line for line in call("handoff", "s9")[1].splitlines() if line.startswith(("#", "- fetch"))]
+    assert len(set(heads)) == len(heads) and "- fetch the key" not in heads, heads
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("it works as before, thank you", True),
+        ("great, that works now. Oil the till too", True),
+        ("Ensure this works on Windows too", False),
+        ("if it works, commit it", False),
+        ("how this works in detail, explain it to me", False),
+        ("this works with coins of copper too, for sure?", False),
+        ("It worked before your change, now it crashes on start", False),
+        ("Everything works but the login", False),
+    ],
+)
+def test_only_what_a_user_saw_work_is_a_result(shop: Path, words: str, told: bool) -> None:
+    """A wish, a question and a complaint stood as proof below `Verify`."""
+    rows = [turn("user", WEIGHS, 0, "s9", shop), *said("Mended.", 1, shop)]
+    kept("s9", [*rows, turn("user", words, 2, "s9", shop), *said("I see.", 3, shop)])
+    assert ("- the user said (turn 3)" in (out := call("handoff", "s9")[1])) == told, out
+
+
+def test_boxes_of_a_plan_that_was_carried_out_and_of_a_file_that_was_shown_are_not_open(shop: Path) -> None:
+    """ "All three are done", and all three stood below `Open`; as did the boxes of a template."""
+    boxes = "- [ ] Oil the till\n- [ ] Weigh the tray\n- [ ] Paint the lid"
+    asked = turn("user", "Get the shop ready for the spring", 0, "s9", shop)
+    done = [*edited(shop / "till.py", "a", "oil()", 2, "s9", shop), *said("All three are done.", 4, shop)]
+    kept("s9", [asked, *said(f"I will do this:\n{boxes}", 1, shop), *done])
+    assert "Oil the till" not in (out := call("handoff", "s9")[1]), out
+    kept("s9", [asked, *said(f"The template of a request:\n\n```markdown\n{boxes}\n```\n\nIt is done.", 1, shop)])
+    assert "## Open" not in (out := call("handoff", "s9")[1]), out
+
+
+def test_a_chore_at_the_end_is_not_the_goal(shop: Path) -> None:
+    """All requests were about one file, and the number of the release was told as what the session is about."""
+    rows = [turn("user", f"{WEIGHS}, in scale.py", 0, "s9", shop), *said("`scale.py` weighs them now.", 1, shop)]
+    for at in range(1, 16):
+        asked = turn("user", f"Weigh the coins of drawer {at} in scale.py too", 2 * at, "s9", shop)
+        rows += [asked, *said(f"`scale.py` weighs drawer {at}.", 2 * at + 1, shop)]
+    chore = turn("user", "Bump the version number inside package.json, then publish the release", 40, "s9", shop)
+    kept("s9", [*rows, chore, *said("`package.json` has the next one.", 41, shop)])
+    assert f"## Goal\n> {WEIGHS}" in (out := call("handoff", "s9")[1]), out

@@ -61,6 +61,7 @@ def test_the_newest_edit_before_the_commit_wrote_the_line_whichever_session_ende
         "committed",
         "of another file",
         "by a command in another folder",
+        "by a command with the path of another",
     ],
 )
 def test_only_an_edit_of_the_file_can_have_written_its_line(shop: Path, later: str) -> None:
@@ -68,11 +69,13 @@ def test_only_an_edit_of_the_file_can_have_written_its_line(shop: Path, later: s
     shown = f"In `till.py` the tray is now weighed:\n\n```python\n{LINE}\n```\n"
     message = f"cat > /dev/null <<'EOF'\nEOF\ngit commit -qm \"$(cat <<'EOF'\nWeigh in app/till.py\n\n{LINE}\nEOF\n)\""
     elsewhere = f"cd tests && cat > till.py <<'EOF'\n{LINE}\nEOF"
+    other = f"cat > tests/till.py <<'EOF'\n{LINE}\nEOF"
     rows = {
         "explained": said(shown, 21, shop),
         "committed": ran(message, "[main 1a2b3c4] Weigh", False, 21, "s9", shop),
         "of another file": edited(shop / "tests" / "till.py", "pass", LINE, 21, "s9", shop),
         "by a command in another folder": ran(elsewhere, "", False, 21, "s9", shop),
+        "by a command with the path of another": ran(other, "", False, 21, "s9", shop),
     }[later]
     asked = [turn("user", ASKED, 0, "s9", shop), *edited(shop / "app" / "till.py", "pass", LINE, 1, "s9", shop)]
     kept("s9", [*asked, turn("user", "Explain the new scale of the shop to me once more", 20, "s9", shop), *rows])
@@ -91,6 +94,34 @@ def test_a_line_of_which_a_part_was_replaced_is_found(shop: Path) -> None:
     assert "asked for (turn 1): Call it a saucer" in (out := call("why", "till.py:1")[1]), out
 
 
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("till.py", "git add -A && git commit -qm 'wip'; cat > till.py"),
+        ("src/till.py", "cd tests && make; cd ../src && cat > till.py"),
+        ("[slug]/till.py", "cat > '[slug]/till.py'"),
+        ("my app/till.py", "cat > my\\ app/till.py"),
+        ("src/$id.tsx", "cd src && cat > '$id.tsx'"),
+    ],
+)
+def test_a_command_line_that_writes_a_file_is_its_edit(shop: Path, name: str, line: str) -> None:
+    """Behind a commit or a second `cd`, or with a bracket in its name, the file was not seen."""
+    rows = [turn("user", ASKED, 0, "s9", shop), *ran(f"{line} <<'EOF'\n{LINE}\nEOF", "", False, 1, "s9", shop)]
+    kept("s9", rows)
+    committed(shop, {name: f"{LINE}\n"}, "2026-05-09T12:00:00+00:00")
+    assert "/s9:2 (" in (out := call("why", f"{name}:1")[1]), out
+
+
+def test_who_wrote_a_line_goes_before_who_later_wrote_a_part_of_it(shop: Path) -> None:
+    """A new name put elsewhere into the file stands in the line too, and was told to have written it."""
+    wrote = edited(shop / "till.py", "pass", f"total = {LINE} + rest\n\ncount = weigh_coins(tray)", 1, "s8", shop)
+    kept("s8", [turn("user", ASKED, 0, "s8", shop), *wrote])
+    asked = turn("user", "The drawer must be counted with the new function too", 0, "s9", shop)
+    kept("s9", [asked, *edited(shop / "till.py", "weigh_coins", "weigh_each_coin", 1, "s9", shop)])
+    committed(shop, {"till.py": f"total = {LINE} + rest\n"}, "2026-05-10T12:00:00+00:00")
+    assert f"asked for (turn 1): {ASKED}" in (out := call("why", "till.py:1")[1]), out
+
+
 def test_a_commit_that_only_takes_lines_away_has_a_writer(shop: Path) -> None:
     """Of a list from which a row went, nothing was known but the commit."""
     committed(shop, {"till.py": f"import sys\n{LINE}\n"}, "2026-05-08T12:00:00+00:00")
@@ -99,6 +130,54 @@ def test_a_commit_that_only_takes_lines_away_has_a_writer(shop: Path) -> None:
     committed(shop, {"till.py": "import sys\n"}, "2026-05-09T12:00:00+00:00")
     newest = call("why", "till.py")[1].split("2026-05-08")[0]
     assert "asked for (turn 1): Stop weighing the tray" in newest, newest
+
+
+def test_a_comment_of_two_dashes_that_went_has_a_writer(shop: Path) -> None:
+    """In a patch such a row of SQL begins like the head of a file."""
+    comment = "-- the till is weighed twice here"
+    committed(shop, {"till.sql": f"{comment}\nselect 1;\n"}, "2026-05-08T12:00:00+00:00")
+    asked = turn("user", "Drop that comment, the scale is gone", 0, "s9", shop)
+    kept("s9", [asked, *edited(shop / "till.sql", f"{comment}\nselect 1;", "select 1;", 1, "s9", shop)])
+    committed(shop, {"till.sql": "select 1;\n"}, "2026-05-09T12:00:00+00:00")
+    newest = call("why", "till.sql")[1].split("2026-05-08")[0]
+    assert "/s9:2 (" in newest, newest
+
+
+def test_sessions_that_began_after_the_commit_do_not_crowd_out_its_writer(shop: Path) -> None:
+    """Only the newest twelve that name a file are read, and all of them had been held since."""
+    kept("s1", [turn("user", ASKED, 0, "s1", shop), *edited(shop / "till.py", "pass", LINE, 1, "s1", shop)])
+    committed(shop, {"till.py": f"{LINE}\n"}, "2026-05-01T12:00:00+00:00")
+    for at in range(12):
+        asked = turn("user", "Look at the till.py of the shop, please", 0, f"b{at}-9", shop)
+        kept(f"b{at}-9", [asked, turn("assistant", "till.py is long.", 1, f"b{at}-9", shop)])
+    assert "/s1:2 (" in (out := call("why", "till.py:1")[1]), out
+
+
+def test_of_a_message_that_made_two_calls_the_one_of_the_file_wrote_its_line(shop: Path) -> None:
+    """The long text of the second was cut, and what the first replaced was taken for it."""
+    fill = "\n".join(f"filler_{at} = value_of({at}, one, two)" for at in range(900))
+    given = {
+        "Edit": {"file_path": str(shop / "other.py"), "old_string": "a", "new_string": "count = 1"},
+        "Write": {"file_path": str(shop / "till.py"), "content": f"{fill}\n{LINE}\n{fill}"},
+    }
+    calls = [{"type": "tool_use", "id": name, "name": name, "input": value} for name, value in given.items()]
+    back = [{"type": "tool_result", "tool_use_id": name, "content": "updated"} for name in given]
+    asked = turn("user", ASKED, 0, "s9", shop)
+    kept("s9", [asked, turn("assistant", calls, 1, "s9", shop), turn("user", back, 2, "s9", shop)])
+    committed(shop, {"till.py": f"{fill}\n{LINE}\n{fill}\n"}, "2026-05-09T12:00:00+00:00")
+    assert f"asked for (turn 1): {ASKED}" in (out := call("why", "till.py:901")[1]), out
+
+
+@pytest.mark.parametrize("time", ["2026-05-09T09:10:00+00:00", "2026-05-09T19:10:00+10:00"])
+def test_a_time_without_a_zone_may_be_of_any(shop: Path, time: str) -> None:
+    """Aider tells the time of the user's clock; a commit made in another zone seemed to be before the edit."""
+    swap = f"<<<<<<< SEARCH\npass\n=======\n{LINE}\n>>>>>>> REPLACE"
+    told = f"# aider chat started at 2026-05-09 19:00:00\n\n#### {ASKED}\n\ntill.py\n```python\n{swap}\n```\n\n"
+    (shop / ".aider.chat.history.md").write_text(f"{told}> Applied edit to till.py\n")
+    (shop / ".gitignore").write_text(".aider*\n")
+    committed(shop, {"till.py": f"{LINE}\n"}, time)
+    assert call("search", "--build", "--quiet")[0] == 0
+    assert f"asked for (turn 1): {ASKED}" in (out := call("why", "till.py:1")[1]), out
 
 
 def test_a_finding_that_names_what_the_line_has_is_its_reason(shop: Path) -> None:

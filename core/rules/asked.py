@@ -17,9 +17,10 @@ LATER_REQUEST, SHORT_REQUEST = 240, 40
 """So much of a question stands beside its answer; a shorter request is told with the question that it answers."""
 MIN_AGAIN, ALIKE = 12, 0.8
 """A request that begins like the one before was typed once more."""
-MANY, BEGUN, LEAST_TOLD, SHARED, ANSWERED = 14, 3, 4, 0.2, 4000
-"""In a session of more requests there may be several subjects: one begins where a request that has so many telling
-words shares less than this part of them, and no file, with so much of the exchange before."""
+MANY, BEGUN, LAST, LEAST_TOLD, SHARED, ANSWERED = 14, 3, 3, 4, 0.2, 4000
+"""In a session of more requests there may be several subjects: one, of so many requests at least, begins where a
+request that has so many telling words shares less than this part of them, and no file, with so much of the exchange
+before."""
 _LEANS = re.compile(r".{0,40}\b(?:this|that|it|these|those|them)\b", re.IGNORECASE)
 """How a request begins that goes on with the one before."""
 _SAYS_NOTHING = re.compile(
@@ -114,7 +115,7 @@ def from_the_goal(session: Session) -> list[tuple[int, str]]:
 def last_subject(session: Session, exchanges: Sequence[tuple[int, str, str]]) -> int:
     """Where among many requests, each with its turn and its answer, the subject of the last begins: 0 where they are
     few, one leads to the other, or a file that was written or named in the first of them is in the last too."""
-    for at in range(len(exchanges) - 1, BEGUN, -1) if len(exchanges) > MANY else ():
+    for at in range(len(exchanges) - LAST, BEGUN, -1) if len(exchanges) > MANY else ():
         text, (_, asked, answer) = exchanges[at][1], exchanges[at - 1]
         before = f"{asked}\n{answer[:ANSWERED]}"
         told, shared = stems(text), stems(text) & stems(before)

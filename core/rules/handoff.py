@@ -78,9 +78,14 @@ _CHECKED = re.compile(
     re.IGNORECASE,
 )
 _WORKS = re.compile(
-    r"(?:\w+[,.!]* )?(?:it|that|this|everything|all) (?:now )?work(?:s|ed)\b[^.!?\n]{0,80}", re.IGNORECASE
+    r"(?:\w+[,.!]+ |(?:now|so|and|ok(?:ay)?|yes|yeah|great|cool|nice|perfect|thanks) )?"
+    r"(?:it|that|this|everything|all) (?:now )?work(?:s|ed)\b[^.!?\n]{0,80}",
+    re.IGNORECASE,
 )
 """What a user says who has tried it."""
+_SPOILT = re.compile(r"\b(?:but|except|(?<!as )before|until|unless|however|though|only|not|no longer)\b", re.IGNORECASE)
+"""With this it did not all work."""
+_ASKS_ON = re.compile(r"[^.!\n]*?[?？]")
 _WISHED = re.compile(r"\b(?:until|once|if|when|after|should|must|will|ensure|make sure|to)\b", re.IGNORECASE)
 """What stands before a result that is none yet."""
 _BOX = re.compile(r"^[ \t]*[-*] \[[ xX]\] .*$", re.MULTILINE)
@@ -88,7 +93,7 @@ _UNTICKED = re.compile(r"^[ \t]*[-*] \[ \] +(\S.*)$", re.MULTILINE)
 _SAYS_OF_IT = re.compile(r"[:—]|\. ")
 """What stands between the name of an item and what is said of it."""
 _NEXT_STEPS = re.compile(r"(?:\w+ )?(?:next (?:steps?|actions?)|remaining|to ?do)\b", re.IGNORECASE)
-_UNREAD = re.compile(r"has not been read yet|modified since read|no changes to make", re.IGNORECASE)
+_UNREAD = re.compile(r"has not been read yet|modified since read|no changes to make|sibling tool call", re.IGNORECASE)
 """How an edit fails that only has to be made once more."""
 _POINT = re.compile(r"^(?:#{2,6} +(\S.*)|(?:[-*]|\d+\.) +(\*\*[^*\n]{8,}\*\*))", re.MULTILINE)
 _CHECK = re.compile(
@@ -152,7 +157,8 @@ def handoff(session: Session, about: Mapping[str, str]) -> str:
 
 def _text(head: Sequence[str], parts: Mapping[str, Sequence[str]]) -> str:
     told = [line for name in HEADINGS if (lines := parts[name]) for line in ("", f"## {name}", *lines)]
-    return "\n".join([*head, *told]) + "\n"
+    # A path of the conversation may have line breaks, and would write headings of its own.
+    return "\n".join(" ".join(line.splitlines()) for line in (*head, *told)) + "\n"
 
 
 def _newest(talk: Conversation) -> tuple[Conversation, int]:
@@ -403,15 +409,19 @@ def _failing(session: Session) -> list[tuple[int, str]]:
 
 
 def _unticked(session: Session) -> list[str]:
-    """The open boxes of the last list that the assistant said, without those that a later request or commit names."""
+    """The open boxes of the last list that the assistant said, without those that a later request or commit names;
+    none of an earlier list behind which files were written, where no request names one."""
     turns = enumerate(session.conversation.turns)
-    said = [(at, turn.text) for at, turn in turns if turn.role == "assistant" and not turn.agent]
+    said = [(at, FENCED.sub("", turn.text)) for at, turn in turns if turn.role == "assistant" and not turn.agent]
     at, text = next((row for row in reversed(said) if _BOX.search(row[1])), (-1, ""))
     later = [stems(text) for number, text in requests(session) if number > at]
-    later += [stems(row.subject) for number, row in session.events if isinstance(row, Commit) and number > at]
     named = [(item, stems(_SAYS_OF_IT.split(item)[0])) for item in _UNTICKED.findall(text)]
+    earlier = bool(session.closings) and at < session.closings[-1].number
+    if earlier and session.last_change >= at and not any(name and name <= one for one in later for _, name in named):
+        return []
+    later += [stems(row.subject) for number, row in session.events if isinstance(row, Commit) and number > at]
     left = [item for item, name in named if not any(name and name <= one for one in later)]
-    since = f" (on the list of turn {at + 1})" if session.closings and at < session.closings[-1].number else ""
+    since = f" (on the list of turn {at + 1})" if earlier else ""
     return [f"- {one_line(item)}{since}" for item in left[:MAX_OPEN]]
 
 
@@ -437,15 +447,13 @@ def _to_do(session: Session) -> list[str]:
 
 
 def _edits_that_failed(session: Session) -> list[str]:
-    """The last edits that failed and were made in another way later; those that were not are told in `Open`."""
+    """The last edits that failed, of files that were written later; those of others are told in `Open`."""
     left = {at for at, *_ in edits_not_made(session)}
     failed = [(at, row) for at, row in session.calls if isinstance(row, Edit) and row.failed and not row.refused]
     rows = [(at, row) for at, row in failed if at not in left and row.path and not _UNREAD.search(row.output)]
     told = ((at, row, one_line(row.output.replace("<tool_use_error>", ""))) for at, row in rows[-MAX_EDITS:])
     return [
-        f"- an edit of `{row.path}` failed (turn {at + 1}) and was made in another way later: "
-        f"{beginning(why, LATER_REQUEST)}"
-        for at, row, why in told
+        f"- an edit of `{row.path}` failed (turn {at + 1}): {beginning(why, LATER_REQUEST)}" for at, row, why in told
     ]
 
 
@@ -548,11 +556,15 @@ def _verify(session: Session) -> Iterator[str]:
         for text in ENDS.split(row.turn.text)
         if (seen := _CHECKED.search(text))
         and len(text) <= LATER_REQUEST
-        and not text.endswith(":")
+        and not text.endswith((":", "?"))
         and not _WISHED.search(text[: seen.start()])
     ]
-    tried = [(at, found[0]) for at, text in requests(session) if (found := _WORKS.match(text))][-1:]
-    said += [f"- the user said (turn {at + 1}): “{one_line(text)}”" for at, text in tried]
+    tried = [(at, text, found) for at, text in requests(session) if (found := _WORKS.match(text))][-1:]
+    said += [
+        f"- the user said (turn {at + 1}): “{one_line(found[0])}”"
+        for at, text, found in tried
+        if not (_SPOILT.search(found[0]) or _ASKS_ON.match(text, found.end()))
+    ]
     yield from said[-MAX_CHECKS:] if len(runs) < 2 else ()
     if not (runs or said or linted) and session.last_change >= 0:
         yield "- no test, lint or build is recorded in the session"

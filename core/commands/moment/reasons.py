@@ -13,15 +13,14 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import Command, Commit, Compaction, Delegation, Edit, Event, Plan, Question
+from core.conversations.events import Call, Command, Commit, Compaction, Delegation, Edit, Event, Plan, Question
 from core.rules.asked import requests
-from core.rules.failures import folder_of
 from core.rules.sentence import ANNOUNCES, FAINT, FILE, STRONG, WEAK, cue_of, is_prose, rows_of
 from core.rules.session import is_change, read_session
 from core.search.words import STOP_WORDS
@@ -104,11 +103,31 @@ _OLD_IN_JSON, _NEW_IN_JSON = (
     re.compile(rf'"(?:{key}_?str(?:ing)?|{key}Text|{more})"\s*:\s*("(?:[^"\\]|\\.)*")', re.IGNORECASE)
     for key, more in (("old", "TargetContent"), ("new", "ReplacementContent"))
 )
-_COMMITS = re.compile(r"\bgit\b[^\n;&|]{0,80}\bcommit\b.*", re.DOTALL)
+_COMMITS = re.compile(
+    r"\bgit\b[^\n;&|]{0,80}\bcommit\b(?:\"\$\(cat <<.*?(?:\n\s*\)\"|\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\Z)|'[^']*(?:'|\Z)|"
+    r"<<-?\s*['\"]?(\w+)['\"]?[^\n]*\n.*?(?:^[ \t]*\1\b|\Z)|[^\n;&|\"'<])*",
+    re.DOTALL | re.MULTILINE,
+)
+_GOES_TO = re.compile(r"(?:^|[;&|(])\s*cd\s+(\"[^\"\n]+\"|'[^'\n]+'|[^\s;&|)]+)", re.MULTILINE)
 _PATH = re.compile(r"[\w@+~.\\/-]+")
+_SHELL_ESCAPED = re.compile(r"\\(?=[ ()\[\]$])")
+_UP = re.compile(r"^(?:\.{1,2}(?:/|$))+")
+_ZONES = timedelta(hours=14)
+"""No clock is further from another."""
 _ESCAPED = ("&amp;", "&lt;", "&gt;", "&quot;")
+_CALL_IDS = ("id", "call_id", "callID", "toolCallId", "tool_use_id")
 _CUT, _UNTOLD = " characters left out", 400
 """The mark of a call that is not told in full; one of fewer characters without any line of code tells none."""
+
+PART_OF_IT, INSIDE, ALL_OF_IT = range(1, 4)
+
+
+class Written(NamedTuple):
+    """The turn (from 0) of the edit that wrote a line, -1 for none, and how: `PART_OF_IT`, `INSIDE` a longer line,
+    `ALL_OF_IT`, or 0 where the call does not tell its lines."""
+
+    turn: int
+    kind: int
 
 
 def edit_of(
@@ -121,63 +140,93 @@ def edit_of(
     when: str = "",
     gone: bool = False,
     source: Callable[[], bytes] = bytes,
-) -> int:
+) -> Written:
     """The last edit of the file up to a turn (both from 0), and made by the time `when`, that put the line in, or took
     it out where it is `gone`: by the lines that its call tells, by its record in the `source` where the call was cut,
     or by the part of the line that it replaced. Unless that must be `sure`, also one whose call does not tell its
-    lines. Of a line too short to tell, or of none, the last edit; -1 where there is none."""
+    lines. Of a line too short to tell, or of none, the last edit."""
     turns = list(edits(talk, name, until, when))
     if len(line) < LEAST_LINE:
-        return max((at for at, told in turns if told), default=-1)
+        return Written(max((at for at, told in turns if told), default=-1), ALL_OF_IT)
     cut = [at for at, told in turns if told and _CUT in talk.turns[at].text]
-    data = source() if cut else b""
+    records = _records(talk, cut, name, source() if cut else b"")
     swaps = {
-        at: (at in cut and _recorded(talk.turns[at], data)) or _swaps(talk.turns[at].text, line) for at, _ in turns
+        at: [swap for record in records.get(at, ()) for swap in _swaps_in_json(record)]
+        or _swaps(talk.turns[at].text, line)
+        for at, _ in turns
     }
     if gone:
         swaps = {at: [swap[::-1] for swap in rows] for at, rows in swaps.items()}
-    for puts_in in (_whole, _inside):
+    for puts_in, kind in ((_whole, ALL_OF_IT), (_inside, INSIDE)):
         if written := [at for at, _ in turns if any(puts_in(line, *swap) for swap in swaps[at])]:
-            return max(written)
-    if not gone and (written := [at for at in cut if _stands_in_record(talk.turns[at], line, data)]):
-        return max(written)
-    written = [at for at, _ in turns if not gone and any(_part(line, *swap) for swap in swaps[at])]
-    if not written and not sure:
-        written = [at for at, told in turns if told and not _tells(talk.turns[at].text)]
-    return max(written, default=-1)
+            return Written(max(written), kind)
+    if not gone and (written := [at for at in cut if _stands_in(records[at], line)]):
+        return Written(max(written), ALL_OF_IT)
+    if written := [at for at, _ in turns if not gone and any(_part(line, *swap) for swap in swaps[at])]:
+        return Written(max(written), PART_OF_IT)
+    untold = (at for at, told in turns if told and not _tells(talk.turns[at].text))
+    return Written(-1 if sure else max(untold, default=-1), 0)
 
 
-def _recorded(turn: Turn, data: bytes) -> list[tuple[str, str]]:
-    """What the calls of a turn replace and write by their whole records in the source, where these name both."""
-    return [
-        swap
-        for event in turn.events
-        for swap in _swaps_in_json(data[event.start : event.end].decode("utf-8", "replace"))
-    ]
+def _records(talk: Conversation, cut: Sequence[int], name: str, data: bytes) -> dict[int, list[str]]:
+    """The whole records, in the source, of what wrote the file in turns whose calls were cut: of a message that called
+    several tools only that call."""
+    told: dict[tuple[int, int], tuple[str, dict[str, Any]]] = {}  # read once, for all the calls of a message
+    records: dict[int, list[str]] = {at: [] for at in cut}
+    for at in cut:
+        for event in talk.turns[at].events:
+            if not _is_of(event, talk.turns[at], name):
+                continue
+            place = event.start, event.end
+            if place not in told:
+                record = data[event.start : event.end].decode("utf-8", "replace")
+                told[place] = record, _calls_in(record)
+            whole, calls = told[place]
+            call = calls.get(event.id) if isinstance(event, Call) else None
+            records[at].append(whole if call is None else json.dumps(call, ensure_ascii=False))
+    return records
 
 
-def _stands_in_record(turn: Turn, line: str, data: bytes) -> bool:
-    """Whether a line stands in the whole record of an edit, of a patch in what it adds."""
+def _calls_in(record: str) -> dict[str, Any]:
+    """The calls of a record, each by its id; none of a record that is no JSON."""
+    try:
+        inside = [json.loads(record)]
+    except (ValueError, RecursionError):
+        return {}
+    calls: dict[str, Any] = {}
+    while inside:
+        one = inside.pop()
+        if isinstance(one, dict):
+            if id := next((one[key] for key in _CALL_IDS if isinstance(one.get(key), str)), ""):
+                calls.setdefault(id, one)
+            inside += one.values()
+        elif isinstance(one, list):
+            inside += one
+    return calls
+
+
+def _stands_in(records: Sequence[str], line: str) -> bool:
+    """Whether a line stands in the whole record of an edit that names no replacement, of a patch in what it adds."""
     once = json.dumps(line, ensure_ascii=False)[1:-1]
-    forms = b"|".join(re.escape(one.encode()) for one in (line, once, json.dumps(once, ensure_ascii=False)[1:-1]))
-    added = re.compile(rb"\+(?: |\\+t)*(?:%b)" % forms)
-    records = [data[event.start : event.end] for event in turn.events]
-    named = any(_NEW_IN_JSON.search(record.decode("utf-8", "replace")) for record in records)
-    return not named and any(
-        added.search(record) if b"*** Begin Patch" in record else re.search(forms, record) for record in records
+    forms = "|".join(map(re.escape, (line, once, json.dumps(once, ensure_ascii=False)[1:-1])))
+    added = re.compile(rf"\+(?: |\\+t)*(?:{forms})")
+    return any(
+        bool(added.search(record) if "*** Begin Patch" in record else re.search(forms, record))
+        for record in records
+        if not _NEW_IN_JSON.search(record)
     )
 
 
 def is_by(time: str, when: str) -> bool:
-    """Whether something was at a time, or before; also where either is not known. A time without a zone is one of the
-    clock by which `when` is told."""
+    """Whether something was at a time, or before; also where either is not known. A time without a zone may be
+    one of any."""
     try:
         one, other = datetime.fromisoformat(time), datetime.fromisoformat(when)
     except ValueError:
         return True
-    if one.tzinfo is None or other.tzinfo is None:
-        one, other = one.replace(tzinfo=None), other.replace(tzinfo=None)
-    return one.replace(microsecond=0) <= other  # git tells no part of a second
+    apart = _ZONES if (one.tzinfo is None) != (other.tzinfo is None) else timedelta()
+    one = one.replace(microsecond=0, tzinfo=one.tzinfo or UTC)  # git tells no part of a second
+    return one - other.replace(tzinfo=other.tzinfo or UTC) <= apart
 
 
 def edits(talk: Conversation, name: str, until: int, when: str = "") -> Iterator[tuple[int, bool]]:
@@ -203,12 +252,27 @@ def _is_of(event: Event, turn: Turn, name: str) -> bool:
     if not isinstance(event, Edit | Command) or event.failed or event.refused:
         return False
     if isinstance(event, Edit):
-        paths = event.path.split(", ") if event.path else _PATH.findall(turn.text)
-        return any(is_same_file(path, name) for path in paths)
-    line = _COMMITS.sub("", event.words)  # what a commit says of a file writes none
+        if not event.path:
+            return _names(turn.text, name)
+        return any(is_same_file(path, name) for path in event.path.split(", "))
+    line = _SHELL_ESCAPED.sub("", _COMMITS.sub("", event.words))  # what a commit says of a file writes none
     writes = is_change(replace(event, words=line)) or _REMOVES.search(line)
-    folder = folder_of(line)
-    return bool(writes) and any(is_same_file(path, name, folder) for path in _PATH.findall(line))
+    return bool(writes) and _names(line, name, list(_GOES_TO.finditer(line)))
+
+
+def _names(text: str, name: str, goes: Sequence[re.Match[str]] = ()) -> bool:
+    """Whether a text names the file, by a path from the folder to which the last `cd` before it `goes`; a name that has
+    blanks or brackets is found as a whole."""
+    behind = [found.start() for found in goes]
+    either = f"{re.escape(name)}|(?<!/){re.escape(Path(name).name)}"
+    whole = re.compile(rf"(?<![\w@+~.\\-])(?:{either})(?![\w/\\-])")
+    for found in (*_PATH.finditer(text), *whole.finditer(text)):
+        last = bisect_right(behind, found.start()) - 1
+        below = last >= 0 and text[found.start() - 1] != "/"
+        folder = _UP.sub("", goes[last][1].strip("\"'").rstrip("/")) if below else ""
+        if is_same_file(found[0], name, folder):
+            return True
+    return False
 
 
 def is_same_file(path: str, name: str, folder: str = "") -> bool:

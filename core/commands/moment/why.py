@@ -26,8 +26,10 @@ from core.base.project import repository_root
 from core.base.result import KnowledgeError, Ok, attempt
 from core.base.secrets.redact import redact
 from core.commands.moment.reasons import (
+    ALL_OF_IT,
     LEAST_LINE,
     Quote,
+    Written,
     beside,
     commit_turn,
     edit_of,
@@ -223,7 +225,7 @@ def _told_by_lines(root: str, name: str, change: _Change) -> _Change:
         root, "show", "--no-ext-diff", "--no-textconv", "--format=", "--unified=0", change.hash, "--", name,
         seconds=GIT_SECONDS,
     )  # fmt: skip
-    rows = [row for row in (told or "").split("\n") if row[:3] not in ("+++", "---")]
+    rows = (told or "").partition("\n@@")[2].split("\n")
     added, removed = (
         max((row[1:].strip() for row in rows if row[:1] == sign and len(row) <= LONGEST_LINE), key=len, default="")
         for sign in "+-"
@@ -257,7 +259,7 @@ class _Look:
         row = Reason(change.hash[:10], redact(change.subject).text, change.day, redact(change.body).text)
         held, talk, at, known_by = self._committing(change)
         if held is not None and talk is not None:
-            edit = edit_of(talk, self._name, at, change.line)
+            edit = edit_of(talk, self._name, at, change.line).turn
             if edit >= 0:
                 return self._told(row, held, talk, edit, change, known_by)
             row = replace(row, committed=f"{held.name}:{at + 1}", known_by=known_by)
@@ -281,41 +283,42 @@ class _Look:
         return None, None, -1, ""
 
     def written(self, row: Reason, change: _Change, known_by: str) -> Reason:
-        """With the session of this repository that wrote the line last before the commit, or without one the file.
-        Where none shows that it did, with one of an unknown or another folder that wrote this line."""
+        """With the session of this repository that wrote the line last before the commit, all of it before a part, or
+        without one the file. Where none shows that it did, with one of an unknown or another folder that wrote this
+        line."""
         gone = not change.line and known_by == BY_LINE
         line = change.removed if gone else change.line
-        best: tuple[Held, Conversation, int] | None = None
+        best: tuple[Held, Conversation, Written] | None = None
         for held, talk in (
             self._naming(self._name, change.time, own=True) if not line or len(line) >= LEAST_LINE else ()
         ):
-            if best is not None and not is_by(_time(best), held.ended):
+            if best is not None and best[2].kind == ALL_OF_IT and not is_by(_time(best), held.ended):
                 break  # this one, and all that follow, ended before that edit
             edit = edit_of(
                 talk, self._name, len(talk.turns), line, sure=True, when=change.time, gone=gone,
                 source=partial(_source, held),
             )  # fmt: skip
-            if edit < 0 or (known_by == BY_REMOVAL and not removes(talk.turns[edit])):
+            if edit.turn < 0 or (known_by == BY_REMOVAL and not removes(talk.turns[edit.turn])):
                 continue
-            if best is None or (_time(best) and not is_by(talk.turns[edit].time, _time(best))):
+            newer = best is None or (_time(best) and not is_by(talk.turns[edit.turn].time, _time(best)))
+            if best is None or edit.kind > best[2].kind or (edit.kind == best[2].kind and newer):
                 best = held, talk, edit
-            if not _time(best):
+            if best[2].kind == ALL_OF_IT and not _time(best):
                 break
         if best is not None:
-            return self._told(replace(row, day=row.day or best[0].ended[:10]), *best, change, known_by)
+            held, talk, edit = best
+            return self._told(replace(row, day=row.day or held.ended[:10]), held, talk, edit.turn, change, known_by)
         if known_by != BY_REMOVAL and len(line) >= OWN_LINE:
             for held, talk in self._naming(self._name, change.time, own=False):
                 edit = edit_of(talk, self._name, len(talk.turns), line, sure=True, when=change.time, gone=gone)
-                if edit >= 0:
-                    return self._told(row, held, talk, edit, change, BY_COPY)
+                if edit.turn >= 0:
+                    return self._told(row, held, talk, edit.turn, change, BY_COPY)
         return row
 
     def _naming(self, name: str, time: str, *, own: bool) -> Iterator[tuple[Held, Conversation]]:
         """The newest conversations that name a file, begun until a time."""
         found = self._with(name, own=own) or self._with(Path(name).name, own=own)
-        for held, talk in islice(self._made(found, newest=True), MAX_SESSIONS):
-            if is_by(talk.started, time):  # of one that tells no time the file may be newer
-                yield held, talk
+        yield from islice(self._made(found, until=time), MAX_SESSIONS)
 
     def _with(self, words: str, *, begins: bool = False, own: bool = False) -> list[int]:
         """The conversations in which words stand one behind the other, those of this repository first, or alone."""
@@ -325,9 +328,11 @@ class _Look:
         found = dict.fromkeys(row[0] for row in self._database.execute(sql, (f"text : {asked}",)))
         return sorted(found, key=lambda id: id not in self._own)
 
-    def _made(self, threads: Sequence[int], *, newest: bool = False) -> Iterator[tuple[Held, Conversation]]:
+    def _made(self, threads: Sequence[int], *, until: str | None = None) -> Iterator[tuple[Held, Conversation]]:
+        """The conversations, or the newest first of those that were begun `until` a time."""
         rows = sorted(stored.held(self._database, threads).values(), key=lambda row: threads.index(row.id))
-        if newest:
+        if until is not None:
+            rows = [row for row in rows if is_by(row.started, until)]
             rows.sort(key=lambda row: row.ended, reverse=True)
         for held in rows:
             read = attempt(whole_of, self._workspace, held)
@@ -351,9 +356,9 @@ class _Look:
         )  # fmt: skip
 
 
-def _time(found: tuple[Held, Conversation, int]) -> str:
+def _time(found: tuple[Held, Conversation, Written]) -> str:
     """When the turn that was found was spoken, "" where its source does not tell."""
-    return found[1].turns[found[2]].time
+    return found[1].turns[found[2].turn].time
 
 
 def _source(held: Held) -> bytes:
