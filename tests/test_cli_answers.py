@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from core.commands.text import visible
 from tests.cli_call import call
 
 
@@ -193,3 +194,9 @@ def test_the_facts_of_a_new_home_are_valid(tmp_path: Path) -> None:
     """Nothing there is nothing wrong; a path that was asked for and is not there is."""
     assert told(tmp_path, "facts", "validate").startswith("0 valid facts in 0 files")
     told(tmp_path, "facts", "validate", str(tmp_path / "typo"), code=2)
+
+
+def test_blanks_of_other_widths_are_seen_and_what_commands_a_terminal_is_not() -> None:
+    """French and Japanese text had a sign for a broken letter in the place of each of its blanks."""
+    words = "Python\u202f3.13\u00a0: 全角\u3000空白"
+    assert visible(f"{words}\x1b[2J\u2028") == f"{words}\ufffd[2J\ufffd"

@@ -190,3 +190,20 @@ def test_a_chore_at_the_end_is_not_the_goal(shop: Path) -> None:
     chore = turn("user", "Bump the version number inside package.json, then publish the release", 40, "s9", shop)
     kept("s9", [*rows, chore, *said("`package.json` has the next one.", 41, shop)])
     assert f"## Goal\n> {WEIGHS}" in (out := call("handoff", "s9")[1]), out
+
+
+def test_how_a_session_ended_is_told_before_how_it_went(shop: Path) -> None:
+    """In Chinese, of three bytes a letter, the end of the last answer was cut away, with what stage one is, while older
+    exchanges had two kilobytes."""
+    rows = []
+    for at in range(0, 24, 2):
+        told = f"第{at}部分写好了。" + "里面有价格表，也有重量表，和你要的一样。" * 30
+        asked = f"请写计划的第{at}部分，{'要有所有的表格和数字，' * 12}谢谢"
+        rows.append(turn("user", asked, at, "s8", shop))
+        rows.append(turn("assistant", [{"type": "text", "text": told}], at + 1, "s8", shop))
+    points = "\n".join(f"- 第{at}点：{'秤要先校准，再称硬币，' * 5}" for at in range(20))
+    last = f"The plan stands.\n\n{points}\n\nNext: stage one covers tunnel.py alone."
+    ended = [{"type": "text", "text": last}]
+    kept("s8", [*rows, turn("user", "Now sum it up", 24, "s8", shop), turn("assistant", ended, 25, "s8", shop)])
+    told = call("handoff", "s8", "--rules")[1]
+    assert "stage one covers tunnel.py alone" in told and len(told.encode()) <= 6 * 1024

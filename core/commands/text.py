@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
 
 from core.base.figures import age as age
 from core.base.figures import count as count
@@ -23,10 +24,15 @@ KEY_CHARACTERS = 12
 
 
 def visible(text: str) -> str:
-    """Text without characters that would command the terminal: names and words in it come from anywhere."""
+    """Text without characters that would command the terminal: names and words in it come from anywhere. Blanks of
+    other widths, as French and Japanese have them, stay."""
     if text.replace("\n", "").replace("\t", "").isprintable():
         return text  # nearly always, and a long report is not looked at letter by letter
-    return "".join(char if char in "\n\t" or char.isprintable() else "\ufffd" for char in text)
+    return "".join(char if char in "\n\t" or _is_seen(char) else "\ufffd" for char in text)
+
+
+def _is_seen(char: str) -> bool:
+    return char.isprintable() or category(char) == "Zs"
 
 
 def change_text(edited: Edited) -> str:
@@ -52,7 +58,7 @@ def fed(facts: Mapping[str, int] | None) -> list[str]:
 
 def short(name: str, characters: int = 60) -> str:
     """A name from outside on one line, its middle left out where it is long: the end tells conversations apart."""
-    shown = "".join(char if char.isprintable() else "?" for char in name)
+    shown = "".join(char if _is_seen(char) else "?" for char in name)
     head = (characters - 3) // 2
     return shown if len(shown) <= characters else f"{shown[:head]}…{shown[head + 1 - characters :]}"
 

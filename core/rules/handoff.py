@@ -148,7 +148,9 @@ def handoff(session: Session, about: Mapping[str, str]) -> str:
         parts["How it went"] = list(_went(rows, most, latest))
         parts["State"] = list(_state(session, min(MOST_CLOSING, max(CLOSING, most * 4))))
     while len(text := _text(head, parts).encode()) > MAX_BYTES:
+        went = parts["How it went"]
         longest = max(parts, key=lambda name: len("\n".join(parts[name][1:]).encode()))
+        longest = "How it went" if len(went) > 1 else longest  # how it ended says more
         if len(parts[longest]) < 2:
             return text[: MAX_BYTES - 4].decode("utf-8", "ignore") + " …\n"
         parts[longest].pop()
