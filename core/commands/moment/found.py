@@ -187,7 +187,8 @@ def told_against(rows: Sequence[FoundRow], paths: Paths) -> list[FoundRow]:
     def read(row: FoundRow) -> FoundRow:
         said = [set(words_of(one)) for one in sentences(row.text.replace(" … ", "\n"))] if row.places else []
         beside = [first | second for first, second in pairwise([*said, set()])]
-        for words, one in reversed(gone):
+        whole = set[str]().union(*said)
+        for words, one in reversed([row for row in gone if _says(whole, row[0])]):
             saying = [has for has in beside if _says(has, words)]
             if saying and not any(_says(has, other) for has in saying for other in stand):
                 return replace(row, against=f"the user {_WENT[one.how]} on {one.day} what this says")
