@@ -260,7 +260,9 @@ def kept_talk(shop: Path, name: str, said: list[str]) -> None:
     assert call("search", "--build", "--quiet")[0] == 0
 
 
-def test_of_two_projects_of_one_name_it_is_told_which_was_searched(shop: Path, tmp_path: Path) -> None:
+def test_of_two_projects_of_one_name_it_is_told_which_was_searched(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """ "Never said" of the one was taken for an answer about the other."""
     other = tmp_path / "elsewhere" / "shop"
     other.mkdir(parents=True)
@@ -271,6 +273,19 @@ def test_of_two_projects_of_one_name_it_is_told_which_was_searched(shop: Path, t
     assert f"another project of that name: {other}" in call("find", "zebra", "--project", str(shop))[1]
     assert "another project" not in call("find", "zebra")[1]
     assert "quagga" in call("find", "zebra", "--project", "elsewhere/shop")[1]
+
+    rule = "From now on never feed the zebra importer a quagga header, because it stalls."
+    kept("s8", [turn("user", rule, 0, "s8", other), turn("assistant", "Understood.", 1, "s8", other)])
+    assert call("harvest", "--apply", "--source", "claude_code", "--now", "--quiet")[0] == 0
+    monkeypatch.chdir(tmp_path)
+    for asked in (("list", "--project", "shop"), ("context", "--project", "shop")):
+        taken, told, warned = call(*asked)
+        assert taken == 0 and "alone; others of that name: shop" in warned, "nothing was told, and nothing said why"
+        assert ("quagga" in told) == (f"of {other} alone" in warned)
+    labels = {row["project"] for row in json.loads(call("list", "--project", "all", "--json")[1])["bullets"]}
+    [label] = [one for one in labels if one and one.startswith("shop")]
+    told = call("list", "--project", label)
+    assert label == "shop" or ("quagga" in told[1] and "others of that name" not in told[2])
 
 
 def test_a_history_that_names_no_folder_is_found_where_all_may_be_told(shop: Path, tmp_path: Path) -> None:
