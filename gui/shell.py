@@ -165,12 +165,18 @@ class Shell:
         failed: Callable[[ErrorInfo], object] | None = None,
         progress: Callable[[Any], object] | None = None,
         lane: str = QUICK,
+        wanted: Callable[[], bool] = lambda: True,
+        first: Callable[[], object] = lambda: None,
     ) -> Job:
         """Run `work(job)` on a worker; `done` gets its value, or `failed` its error (an exception comes as one), which
-        else stands below the middle. `name` begins a sentence: "The notes of app.py". Use `self.workspace` as it is
-        when you submit, not inside the work."""
+        else stands below the middle. Neither hears of an answer that is not `wanted()` any more; `first()` is called
+        before either. `name` begins a sentence: "The notes of app.py". Use `self.workspace` as it is when you submit,
+        not inside the work."""
 
         def ended(result: Result[Any]) -> None:
+            if not wanted():
+                return
+            first()
             if isinstance(result, Ok):
                 done(result.value)
             else:

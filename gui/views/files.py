@@ -441,17 +441,8 @@ class FilesView(FilteredView):
             return
         self._ticket += 1
         ticket, core = self._ticket, self._shell.workspace
-
-        def put(loaded: Loaded) -> None:
-            if ticket == self._ticket:
-                self._put(loaded)
-
-        def failed(error: ErrorInfo) -> None:
-            if ticket == self._ticket:
-                self._shell.error(error)
-
         what = f"The text of {os.path.basename(note.source)}"
-        self._shell.submit(what, lambda _job: load(core, note), put, failed=failed)
+        self._shell.submit(what, lambda _job: load(core, note), self._put, wanted=lambda: ticket == self._ticket)
 
     def _put(self, loaded: Loaded) -> None:
         before, self.loaded = self.loaded, loaded

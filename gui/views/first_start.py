@@ -205,19 +205,8 @@ class FirstStart:
         self.report = None
         self._put((), ())
         dpg.set_value(self._title, LOOKING)
-
-        def is_shown() -> bool:
-            return workspace.paths == self._shell.workspace.paths
-
-        def take(report: SetupReport) -> None:
-            if is_shown():
-                self.take(report)
-
-        def failed(error: ErrorInfo) -> None:
-            if is_shown():
-                self._shell.error(error)
-
-        self._shell.submit("The look at this computer", lambda _job: survey(workspace), take, failed=failed, lane=READ)
+        self._shell.submit("The look at this computer", lambda _job: survey(workspace), self.take, lane=READ,
+                           wanted=lambda: workspace.paths == self._shell.workspace.paths)  # fmt: skip
 
     def take(self, report: SetupReport) -> None:
         """Show what was found; the model that sends nothing is chosen, as `knowledge setup --yes` would."""
@@ -351,13 +340,8 @@ def open_demo(shell: Shell, ended: Callable[[], object] = lambda: None) -> None:
     workspace = shell.workspace
 
     def show(demo: Workspace) -> None:
-        ended()
         shell.use_home(demo)
         words = f"This is the demo, in {demo.paths.home}; your own home is untouched"
         shell.toast(words, icon="circle-play", color="accent")
 
-    def failed(error: ErrorInfo) -> None:
-        ended()
-        shell.error(error)
-
-    shell.submit("The demo", lambda _job: demo_home(workspace), show, failed=failed, lane=RUN)
+    shell.submit("The demo", lambda _job: demo_home(workspace), show, first=ended, lane=RUN)

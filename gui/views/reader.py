@@ -150,13 +150,10 @@ class ConversationReader:
         dpg.configure_item(self.item, show=True)
 
         def failed(error: ErrorInfo) -> None:
-            if ticket == self._ticket:
-                dpg.set_value(self._title, "This conversation cannot be shown")
-                say(self._says, str(error))
+            dpg.set_value(self._title, "This conversation cannot be shown")
+            say(self._says, str(error))
 
         def done(read: tuple[ReadableConversation, Script]) -> None:
-            if ticket != self._ticket:
-                return
             self._show_script(*read)
             if wanted.turn:
                 self.go_turn(wanted.turn)
@@ -167,7 +164,7 @@ class ConversationReader:
         if self._job is not None:
             self._job.cancel()
         self._job = self._shell.submit("The conversation", lambda _: read_script(workspace, wanted), done,
-                                       failed=failed, lane=READ)  # fmt: skip
+                                       failed=failed, lane=READ, wanted=lambda: ticket == self._ticket)  # fmt: skip
 
     def close(self) -> None:
         """Back to where it was opened."""

@@ -308,14 +308,11 @@ class SearchView(ListView[Findings]):
             return
         workspace = self._shell.workspace
 
-        def failed(error: ErrorInfo) -> None:
+        def ended() -> None:
             self._building = None
             self._show_waiting()
-            self._shell.error(error)
 
         def done(report: BuildReport) -> None:
-            self._building = None
-            self._show_waiting()
             self._shell.toast(f"{count(report.conversations, 'conversation')} can be searched")
             self._ask(again=True)
 
@@ -325,7 +322,7 @@ class SearchView(ListView[Findings]):
         self._building = self._shell.submit(
             "Reading the conversations",
             lambda job: build(workspace, progress=job.report, cancelled=lambda: job.cancelled),
-            done, failed=failed, progress=report, lane=INDEX,
+            done, first=ended, progress=report, lane=INDEX,
         )  # fmt: skip
         self._show_waiting()
 

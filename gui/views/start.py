@@ -226,8 +226,6 @@ class StartColumn:
             return start_of(workspace, project), named_projects([*there, *own], around)
 
         def done(found: tuple[Start, dict[str, str]]) -> None:
-            if ticket != self._ticket:
-                return
             self.start, self.projects = found
             if snapshot.overview.status.stands.digest.state == run_state.UNREADABLE:
                 self.start = replace(self.start, injected=False)
@@ -237,7 +235,8 @@ class StartColumn:
         def failed(error: ErrorInfo) -> None:
             done((Start(project, problem=str(error)), named_projects(own, around)))
 
-        self._shell.submit("What a conversation starts with", work, done, failed=failed)
+        self._shell.submit("What a conversation starts with", work, done, failed=failed,
+                           wanted=lambda: ticket == self._ticket)  # fmt: skip
 
     def choose(self, folder: str) -> None:
         """Show what a conversation in another project starts with."""

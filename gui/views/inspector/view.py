@@ -116,16 +116,16 @@ class Inspector:
         file = overview.file(selected.key) if overview is not None and selected.kind == "file" else None
 
         def finish(page: Page) -> None:
-            if ticket == self._ticket:
-                same, self._shown = self._shown == selected, selected
-                self._show(page, same)
+            same, self._shown = self._shown == selected, selected
+            self._show(page, same)
 
         def failed(error: ErrorInfo) -> None:
             finish(Page("circle-alert", "failed", "This cannot be shown", selected.key, warning=str(error)))
 
         if self._job is not None:
             self._job.cancel()  # whoever walks through a list waits for the last row alone
-        self._job = self._shell.submit("What is selected", lambda _: load(core, selected, file), finish, failed=failed)
+        self._job = self._shell.submit("What is selected", lambda _: load(core, selected, file), finish, failed=failed,
+                                       wanted=lambda: ticket == self._ticket)  # fmt: skip
 
     def _show(self, page: Page | None, same: bool = False) -> None:
         if page == self.page and page is not None:

@@ -341,12 +341,10 @@ class LibraryView(ListView[LibraryPage]):
             dpg.set_value(self.progress, "")
 
         def failed(error: ErrorInfo) -> None:
-            ended()
             self._failed(error)
             self._show(keep=True)
 
         def done(report: Any) -> None:
-            ended()
             skipped = sum(report.skipped.values())
             parts = [f"{number:,} {what}" for what, number in report.counts.items() if number] or ["nothing new"]
             parts += [f"{report.unchanged:,} unchanged"] if report.unchanged else []
@@ -369,7 +367,7 @@ class LibraryView(ListView[LibraryPage]):
         self.job = self._shell.submit(
             "Taking documents in",
             lambda job: library_ingest(workspace, [path], progress=job.report, cancelled=lambda: job.cancelled),
-            done, failed=failed, progress=report, lane=INGEST,
+            done, first=ended, failed=failed, progress=report, lane=INGEST,
         )  # fmt: skip
 
     def _set_status(self, act: str, which: str) -> None:
