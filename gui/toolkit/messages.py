@@ -82,7 +82,6 @@ class EmptyState:
         self._room, self._stale = (width, height), True
 
     def _restyle(self) -> None:
-        self._pen.forget()
         self._stale = True
 
     def tick(self) -> bool:

@@ -108,8 +108,6 @@ class BigTable(Listing[int]):
 
     def _sized(self, before: tuple[int, int]) -> None:
         dpg.configure_item(self.head, width=max(1, self.width), height=self._look.px(HEAD))
-        if before[0] < 0:
-            self._titles.forget()
         super()._sized(before)
 
     def _paint(self, pen: Pen, top: float, bottom: float) -> None:

@@ -256,6 +256,23 @@ def floating(look: Look, style: str, width: float, *, modal: bool = False, popup
     return window, look.size(look.theme(body, "page"), width=width)
 
 
+class Progress:
+    """A thin bar with words under no mouse: `fraction` 0 to 1. The words stand beside it, so that they never hide."""
+
+    def __init__(self, look: Look, parent: int, *, width: float = 220) -> None:
+        self.item = int(dpg.add_progress_bar(default_value=0.0, parent=parent))
+        look.size(self.item, width=width, height=8)
+        look.theme(self.item, "progress")
+
+    def set(self, fraction: float) -> None:
+        """How far it is; values outside of 0 to 1 are cut."""
+        dpg.set_value(self.item, min(max(fraction, 0.0), 1.0))
+
+    def show(self, on: bool) -> None:
+        """Whether it is there at all."""
+        dpg.configure_item(self.item, show=on)
+
+
 GAP = 8
 
 

@@ -15,7 +15,7 @@ from core.base.figures import count
 from core.commands.panel.start import Start
 from gui.shell import Shell
 from gui.state import State
-from gui.toolkit.charts import SegmentBar
+from gui.toolkit.drawing import SegmentBar
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, lowered, spread
 from gui.toolkit.rows import Line

@@ -15,12 +15,11 @@ from core.base.figures import age, count, dollars, tokens
 from core.harvest.report import HarvestReport
 from gui.harvest_run import BROKEN, LEFT, READ, READING, WAITING, Came, Run, Watch
 from gui.state import Activity
-from gui.toolkit.charts import Progress
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, told
 from gui.toolkit.layout import box
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import text
+from gui.toolkit.widgets import Progress, text
 from gui.views.looks import CATEGORIES, NOT_HARVESTED, joined, left_words
 from gui.views.reader_rows import marked_down
 

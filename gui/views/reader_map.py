@@ -45,7 +45,7 @@ class ReaderMap:
         self._pen = Pen(look, self.item)
         look.follow(parent, self._fit)
         look.every_tick(self.tick)
-        look.on_change(self._restyle)
+        look.on_change(self.renew)
 
     def renew(self) -> None:
         """Something has changed."""
@@ -54,10 +54,6 @@ class ReaderMap:
     def _fit(self, width: float, height: float) -> None:
         self.width, self.tall = int(width), int(height)
         dpg.configure_item(self.item, width=max(1, self.width), height=max(1, self.tall))
-        self.renew()
-
-    def _restyle(self) -> None:
-        self._pen.forget()
         self.renew()
 
     def tick(self) -> bool:

@@ -22,7 +22,7 @@ from core.commands.panel.overview import FileState, Overview
 from core.commands.panel.start import Start, start_of
 from gui.shell import Shell
 from gui.state import Selection, Snapshot, State
-from gui.toolkit.charts import SegmentBar
+from gui.toolkit.drawing import SegmentBar
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import card, space, spread
 from gui.toolkit.letters import shortened

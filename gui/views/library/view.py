@@ -24,7 +24,6 @@ from core.commands.panel.overview import documents, dossier_text
 from core.commands.workspace import Workspace
 from gui.shell import INGEST, LIBRARY, Shell
 from gui.state import State
-from gui.toolkit.charts import Progress
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction, matching
 from gui.toolkit.icons import icon
@@ -32,7 +31,7 @@ from gui.toolkit.jobs import Job
 from gui.toolkit.layout import Columns, Pane, box, lowered
 from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, text, text_field
+from gui.toolkit.widgets import Button, Progress, text, text_field
 from gui.views.library.rows import KEY_OF, OUTCOME_LOOKS, LibraryPage, everything, named, sheet
 from gui.views.list_view import ENTER, ListView, Teach
 
