@@ -37,7 +37,7 @@ sha256 of what was seen. On success the store is gathered again and `said` appea
 has a `run`. On failure `failed(error)` is called, or the error stands at the top of the middle; "changed-outside" also
 gathers again, so that the user sees what is there now. Until a write has been read back keys wait by themselves; an
 act by mouse begins with `if shell.defers(again): return`, else it would be refused as if another had changed the
-file. What is edited in the place of its row: gui/views/list_view.py.
+file. What is edited in the place of its row: gui/views/editing.py.
 
 **Choices.** `shell.choice(name)` remembers a word between starts.
 """
