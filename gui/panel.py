@@ -118,10 +118,7 @@ class KnowledgePanel:
         self.brief.build_card(inside)
         self._middle = box(look, inside, "gutter")
         look.follow(inside, self._fit)
-        panes = [
-            Pane("side", SIDE, SIDE_LEAST, scroll=True),
-            Pane("work", 0, WORK_LEAST, good=460),
-        ]
+        panes = [Pane("side", SIDE, SIDE_LEAST, scroll=True), Pane("work", 0, WORK_LEAST, good=460)]
         columns = self.columns = Columns(look, self._middle, panes)
         look.follow(self._middle, lambda wide, _tall: columns.usual(
             "side", max(SIDE, min(SIDE_MOST, SIDE_SHARE * wide / look.scale))))  # fmt: skip

@@ -87,13 +87,7 @@ class Card:
     aside: int
 
 
-def card(
-    look: Look,
-    parent: int,
-    title: str = "",
-    aside: str = "",
-    kind: str = "card",
-) -> Card:
+def card(look: Look, parent: int, title: str = "", aside: str = "", kind: str = "card") -> Card:
     """A framed part with a title, as high as what is in it."""
     item = box(look, parent, kind, height=0)
     if not title:

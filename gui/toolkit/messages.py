@@ -45,17 +45,9 @@ class EmptyState:
     """What goes here, and the command that fills it; in the middle of `parent`, until there is something."""
 
     def __init__(
-        self,
-        look: Look,
-        parent: int,
-        *,
-        icon: str,
-        title: str,
-        words: str,
-        command: str = "",
-        action: str = "",
+        self, look: Look, parent: int, *, icon: str, title: str, words: str, command: str = "", action: str = "",
         on_action: Callable[[], object] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._look, self._icon, self._title, self._words, self._command = look, icon, title, words, command
         self.item = int(dpg.add_group(parent=parent, show=False))
         self._drawn = int(dpg.add_drawlist(10, 10, parent=self.item))
@@ -124,13 +116,7 @@ class Banner:
     goes when that is mended.
     """
 
-    def __init__(
-        self,
-        look: Look,
-        parent: int,
-        *,
-        on_height: Callable[[int], object] = lambda _high: None,
-    ) -> None:
+    def __init__(self, look: Look, parent: int, *, on_height: Callable[[int], object] = lambda _high: None) -> None:
         self._look, self._stays, self._on_height = look, False, on_height
         self._action: Callable[[], object] | None = None
         self.item = look.window(

@@ -14,17 +14,7 @@ from collections.abc import Callable
 import dearpygui.dearpygui as dpg
 
 from gui.toolkit.canvas import Canvas
-from gui.toolkit.draft import (
-    Draft,
-    Layout,
-    after_key,
-    laid,
-    letter_before,
-    moved,
-    spanned,
-    typed,
-    word_at,
-)
+from gui.toolkit.draft import Draft, Layout, after_key, laid, letter_before, moved, spanned, typed, word_at
 from gui.toolkit.drawing import Pen
 from gui.toolkit.letters import LETTERS
 from gui.toolkit.theme import Look

@@ -112,13 +112,7 @@ class Toggle:
     WIDTH, HEIGHT = 30, 16
 
     def __init__(
-        self,
-        look: Look,
-        parent: int,
-        label: str,
-        on_change: Callable[[bool], object],
-        *,
-        tip: str = "",
+        self, look: Look, parent: int, label: str, on_change: Callable[[bool], object], *, tip: str = ""
     ) -> None:
         self._look, self._on_change = look, on_change
         self.on, self.known = False, True

@@ -78,11 +78,6 @@ class Loaded:
         return frozenset(span[0] for span in self.spans if span is not None)
 
 
-def gather(workspace: Workspace, before: NotesOverview | None) -> NotesOverview:
-    """Which files have notes; on a worker."""
-    return notes_overview(workspace, before)
-
-
 def load(workspace: Workspace, note: NoteView) -> Loaded:
     """The text of a source file and where its notes belong; on a worker."""
     nowhere: tuple[Span | None, ...] = (None,) * len(note.rows)
@@ -200,7 +195,7 @@ class FilesView(FilteredView):
     """The tree of the files that have notes, and the chosen one's text with its notes."""
 
     name = "files"
-    gather = staticmethod(gather)
+    gather = staticmethod(notes_overview)
     keys = (
         ("Left, Right", "Move among the files, or among the notes"),
         ("Shift+Page up, Shift+Page down", "Move the text of the file"),
