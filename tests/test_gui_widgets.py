@@ -182,10 +182,10 @@ def test_a_toast_goes_away_by_itself_and_its_button_acts(desk: Desk) -> None:
 
 def test_updates_make_no_items(desk: Desk) -> None:
     """Items that are made and deleted again leak kilobytes each: a panel that is left open would grow."""
-    from gui.toolkit.charts import Progress, SegmentBar
+    from gui.toolkit.drawing import SegmentBar
     from gui.toolkit.messages import EmptyState
     from gui.toolkit.styles import DARK, LIGHT
-    from gui.toolkit.widgets import CopyText
+    from gui.toolkit.widgets import CopyText, Progress
 
     look = desk.look
     segments = SegmentBar(look, desk.page, height=12)
@@ -233,7 +233,7 @@ def test_a_look_gives_everything_back(desk: Desk) -> None:
 
 def test_text_can_be_copied(desk: Desk) -> None:
     """Labels of Dear PyGui cannot be selected: a path could not be taken anywhere."""
-    from gui.toolkit.widgets import CopyText
+    from gui.toolkit.widgets import CopyText, Progress
 
     words = CopyText(desk.look, desk.page)
     words.set("src/net/retry_policy.md")
