@@ -131,9 +131,8 @@ class KnowledgePanel:
         self.reading.build(inside)
         shell.on_read = self._read
         # Right behind what it lies over: a child window paints its ground over the one before it alone.
-        self.evidence = box(look, inside, "evidence", width=EVIDENCE, height=100)
+        self.evidence = box(look, inside, "evidence", width=EVIDENCE, height=100, show=False)
         self.inspector.build(self.evidence)
-        dpg.configure_item(self.evidence, show=False)
         self.brief.build_foot(inside)
         self.workbench.build_banner(inside, self._banner_changed)
         # What lies over the rest, and takes the keys before it: the last one first.

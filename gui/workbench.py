@@ -98,12 +98,8 @@ class Workbench:
     def build(self, parent: int, side: int) -> None:
         """Make the holders of the views inside `parent`, and of their left columns inside `side`."""
         look = self._look
-        self._sides = {name: box(look, side, "clear", height=0) for name in self.sides}
-        for item in self._sides.values():
-            dpg.configure_item(item, show=False)
-        for name in self.views:
-            self._holders[name] = box(look, parent, "clear")
-            dpg.configure_item(self._holders[name], show=False)
+        self._sides = {name: box(look, side, "clear", height=0, show=False) for name in self.sides}
+        self._holders = {name: box(look, parent, "clear", show=False) for name in self.views}
         self._loading = box(look, parent, "clear")
         self._holders[""] = self._loading
         loading = EmptyState(look, self._loading, icon="hourglass", title="Loading…", words=LOADING)

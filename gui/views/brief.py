@@ -77,7 +77,7 @@ class Brief:
     def build_card(self, parent: int) -> None:
         """Make the card."""
         look = self._look
-        self.card = box(look, parent, "gutter", height=CARD)
+        self.card = box(look, parent, "gutter", height=CARD, show=False)
         inside = box(look, self.card, "card", height=CARD)
         row = int(dpg.add_group(horizontal=True, parent=inside))
         text(look, lowered(look, row, 6), "Your next conversation in", "strong")
@@ -86,16 +86,14 @@ class Brief:
         self.digest.build(left)
         self._words = text(look, right, "", "small", "muted")
         self._bar = SegmentBar(look, inside, height=4)
-        dpg.configure_item(self.card, show=False)
 
     def build_foot(self, parent: int) -> None:
         """Make the foot."""
         look = self._look
-        self.foot = box(look, parent, "foot", height=FOOT)
+        self.foot = box(look, parent, "foot", height=FOOT, show=False)
         row = int(dpg.add_group(horizontal=True, parent=self.foot))
         self.links = [Button(look, row, "", partial(self._follow, at), kind="words-pale")
                       for at in range(len(COUNTED) + 2)]  # fmt: skip
-        dpg.configure_item(self.foot, show=False)
 
     def _follow(self, at: int) -> None:
         self._side.picked(self._keys[at])

@@ -281,8 +281,7 @@ class ConversationsView(FilteredView):
         self.table = BigTable(
             look, COLUMNS, self._cell, on_select=self._select, on_open=self._open,
             tip=lambda at: tip(self.row(at)) if at >= 0 else "", head=lambda at: at < 0,
-        )  # fmt: skip
-        self.table.build(self._full)
+        ).build(self._full)  # fmt: skip
         self._teach = EmptyState(look, parent, icon="database", title=TEACH[0], words=TEACH[1])
         self._none = EmptyState(
             look, self._full, icon="funnel", title="No conversation is of these weeks and statuses",

@@ -231,8 +231,7 @@ class FilesView(FilteredView):
         self.table = BigTable(
             look, COLUMNS, self._cell, on_select=self._pick, on_open=lambda _row: self.open_file(),
             tip=lambda row: self.branches[row].path, head=lambda row: self.branches[row].at < 0,
-        )  # fmt: skip
-        self.table.build(self._listing)
+        ).build(self._listing)  # fmt: skip
         look.follow(self._full, self._fit)
         body = box(look, self._both, "clear")
         left, right = spread(look, body, lower=0)

@@ -114,8 +114,7 @@ class FirstStart:
     def build(self, parent: int) -> int:
         """Make the page inside `parent`, hidden."""
         look = self._look
-        self.item = box(look, parent, "gutter")
-        dpg.configure_item(self.item, show=False)
+        self.item = box(look, parent, "gutter", show=False)
         page = self._page = box(look, self.item, "pane", scroll=True)
         self._top = int(dpg.add_spacer(parent=page, height=1))
         self._column = int(dpg.add_group(parent=page))
@@ -170,8 +169,7 @@ class FirstStart:
         made = card(look, parent, "Who reads them", "estimated")
         self._models: list[tuple[int, Button, int, int]] = []
         for number in range(MAX_MODELS):
-            item = box(look, made.item, "card", height=0)
-            dpg.configure_item(item, show=False)
+            item = box(look, made.item, "card", height=0, show=False)
             left, right = spread(look, item, lower=7)
             button = Button(look, left, "", partial(self.choose, number), icon="circle", kind="ghost",
                             tip="Take this one", shortcut="Up, Down")  # fmt: skip

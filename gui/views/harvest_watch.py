@@ -159,11 +159,9 @@ class RunPart:
         self._row = row = int(dpg.add_group(horizontal=True, parent=self._sides))
         self._left = box(look, row, "well", width=400)
         self._right = box(look, row, "well", width=300)
-        self.best = FlowList(look)
-        self.best.build(self._left)
+        self.best = FlowList(look).build(self._left)
         self.nothing = text(look, self._left, "", "text", "hint", wrap=True)
-        self.result = FlowList(look)
-        self.result.build(self._right)
+        self.result = FlowList(look).build(self._right)
         look.follow(self._sides, self._fit)
 
     def shrink(self, room: float) -> None:

@@ -51,8 +51,7 @@ class KeysDialog:
         self.dialog = Dialog(look, "Keys", "Close", lambda: True, icon="keyboard", width=KEYS_WIDTH)
         dpg.configure_item(self.dialog.cancel_button.item, show=False)
         self._page = box(look, self.dialog.body, "well", height=KEYS_HEIGHT)
-        self.list = FlowList(look)
-        self.list.build(self._page)
+        self.list = FlowList(look).build(self._page)
         own = {"Everywhere": self._keys, **{name: getattr(part, "keys", ()) for name, part in (parts or {}).items()}}
         self.list.set_rows([row for name, keys in own.items() for row in part_rows(name, keys)])
         self.dialog.on_room = self._fit

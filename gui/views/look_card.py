@@ -98,7 +98,7 @@ class LookCard:
     def build(self, parent: int, view: int) -> None:
         """Make it inside `parent`, as wide as `view`; hidden while nothing waits."""
         look = self._look
-        self.item = box(look, parent, "wants", height=CLOSED)
+        self.item = box(look, parent, "wants", height=CLOSED, show=False)
         left, right = spread(look, self.item)
         words = lowered(look, left, 5)
         text(look, words, icon("eye"), "text", "edited")
@@ -126,7 +126,6 @@ class LookCard:
                            tip="Read the conversation that it comes from")  # fmt: skip
         self.undo = Button(look, right, "Undo the last", self._shell.take_back, icon="undo-2", kind="ghost",
                            shortcut="Ctrl+Z")  # fmt: skip
-        dpg.configure_item(self.item, show=False)
         look.follow(view, self._fit)
 
     def _fit(self, width: float, _height: float) -> None:

@@ -86,8 +86,7 @@ class ConversationReader:
     def build(self, parent: int) -> int:
         """Make everything once; hidden."""
         look = self._look
-        self.item = box(look, parent, "gutter")
-        dpg.configure_item(self.item, show=False)
+        self.item = box(look, parent, "gutter", show=False)
         page = box(look, self.item, "reader")
         left, right = spread(look, page)
         self.back = Button(look, left, "", self.close, icon="arrow-left", kind="ghost", tip="Back", shortcut="Esc")

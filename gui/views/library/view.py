@@ -98,8 +98,7 @@ class LibraryView(ListView[LibraryPage]):
         )
         super().build(columns.panes[0].item)
         self.at_rest = int(dpg.get_item_parent(self.list.holder) or 0)
-        self.sheet = FlowList(look)
-        self.sheet.build(columns.panes[1].item)
+        self.sheet = FlowList(look).build(columns.panes[1].item)
         self._show()
 
     def below(self, parent: int) -> None:
