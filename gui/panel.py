@@ -150,7 +150,7 @@ class KnowledgePanel:
         shell.use_home = self._use_home
         shell.on_banner = self.workbench.show_error
         shell.on_success = lambda _name: self.workbench.banner.outlive()
-        self.keyboard = Keyboard(look, SHORTCUTS, shell.run, look.focus.mine, lambda: shell.settling.waiting)
+        self.keyboard = Keyboard(look, SHORTCUTS, shell.run, look.focus.mine, lambda: shell.settling)
         self.keyboard.layers = shell.layers
         shell.on_refused = self.keyboard.forget
         add_actions(shell, self._acts(), self._open_view, self.harvest.open)

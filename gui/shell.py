@@ -59,7 +59,7 @@ from core.commands.settings import config_set, settings_to_open
 from core.commands.workspace import Workspace
 from gui.state import NOTHING, REDO, UNDO, History, Selection, State, Step
 from gui.toolkit.dialogs import Question
-from gui.toolkit.jobs import Job, Jobs, Worker
+from gui.toolkit.jobs import Job, Worker
 from gui.toolkit.letters import shortened
 from gui.toolkit.messages import Toast, ToastLook
 from gui.toolkit.outside import open_outside
@@ -102,7 +102,8 @@ class Shell:
         self._workers = {lane: Worker(look.jobs, f"knowledge-{lane}") for lane in LANES}
         self._toast: Toast | None = None
         self._question: Question | None = None
-        self.settling = Deferral(look.jobs)
+        self._open_writes, self._written_until = 0, 0.0
+        self._deferred: list[Callable[[], object]] = []
         self.add_action(UNDO, "Undo what you did last in this window", "undo-2", self.take_back, "Ctrl+Z")
         self.add_action(REDO, "Redo what you undid", "redo-2", self.do_again, "Ctrl+Y")
 
@@ -144,11 +145,6 @@ class Shell:
     def refresh(self) -> None:
         """Gather the store again, soon; several wishes become one."""
         self.on_refresh()
-
-    def after_reading(self, call: Callable[[], object]) -> None:
-        """Gather the store again and call once that is done (settings and files are then as they are on disk)."""
-        self.on_next_reading.append(call)
-        self.refresh()
 
     def choice(self, name: str, usual: str = "") -> str:
         """A remembered word; `self.choices[name] = …` remembers another."""
@@ -198,10 +194,11 @@ class Shell:
         has been read back the keys wait, and what asks `defers`. An edit comes into the `history` of the window,
         unless `remember` is false: then `done` sees to that."""
         workspace = self.workspace
-        self.settling.begin()
+        self._open_writes += 1
+        self._written_until = time.monotonic() + LONGEST_SECONDS
 
         def refused(error: ErrorInfo) -> None:
-            self.settling.end()
+            self._read_back()
             self.on_refused()
             (failed or self.error)(error)
             if error.code == "changed-outside":
@@ -218,7 +215,8 @@ class Shell:
                 undo = (lambda: self.undo(run)) if run else None
                 self.toast(said, action="Undo" if run else "", on_action=undo)
             self.on_success(name)
-            self.after_reading(self.settling.end)
+            self.on_next_reading.append(self._read_back)
+            self.refresh()
             if done is not None:
                 done(value)
 
@@ -232,9 +230,30 @@ class Shell:
 
         return run
 
+    @property
+    def settling(self) -> bool:
+        """Whether something was written here that is not yet shown. A command carries the sha256 of the file as it was
+        seen: between a write and the next reading of the store that is the one before the write, and the next act would
+        be refused as if somebody else had changed the file."""
+        if self._open_writes and time.monotonic() > self._written_until:
+            self._open_writes = 1
+            self._read_back()
+        return self._open_writes > 0
+
+    def _read_back(self) -> None:
+        """A write has been read back, or nothing was written; after the last one what had to wait is done."""
+        self._open_writes = max(0, self._open_writes - 1)
+        if not self._open_writes:
+            calls, self._deferred = self._deferred, []
+            for call in calls:
+                self.look.jobs.post(call)
+
     def defers(self, call: Callable[[], object]) -> bool:
         """True while an edit has not been read back: `call` is made then, and is done to the file as it is."""
-        return self.settling.defers(call)
+        if self.settling:
+            self._deferred.append(call)
+            return True
+        return False
 
     def undo(self, run: str, done: Callable[[Any], object] | None = None) -> Job:
         """Take back one run (a harvest or a single edit) and say what came of it."""
@@ -442,51 +461,6 @@ __all__ = ["COMPARE", "GATHER", "INDEX", "INGEST", "LIBRARY", "QUICK", "READ", "
 
 LONGEST_SECONDS = 6.0
 """A reading that takes longer, or fails, holds nobody up for ever: then the file itself tells whether it is another."""
-
-
-class Deferral:
-    """Counts the panel's own writes that have not been read back. For the interface thread.
-
-    A command carries the sha256 of the file as it was seen. Between a write and the next reading of the store that is
-    the one before the write, and the next act would be refused as if somebody else had changed the file.
-    """
-
-    def __init__(self, jobs: Jobs) -> None:
-        self._jobs = jobs
-        self._open = 0
-        self._until = 0.0
-        self._calls: list[Callable[[], object]] = []
-
-    def begin(self) -> None:
-        """A write is asked for."""
-        self._open += 1
-        self._until = time.monotonic() + LONGEST_SECONDS
-
-    def end(self) -> None:
-        """It has been read back, or nothing was written."""
-        self._open = max(0, self._open - 1)
-        if not self._open:
-            self._go_on()
-
-    @property
-    def waiting(self) -> bool:
-        """Whether something was written that is not yet shown."""
-        if self._open and time.monotonic() > self._until:
-            self._open = 0
-            self._go_on()
-        return self._open > 0
-
-    def defers(self, call: Callable[[], object]) -> bool:
-        """True when `call` has to wait; it is made later, after the views have shown what was read."""
-        if self.waiting:
-            self._calls.append(call)
-            return True
-        return False
-
-    def _go_on(self) -> None:
-        calls, self._calls = self._calls, []
-        for call in calls:
-            self._jobs.post(call)
 
 
 @dataclass(frozen=True)
