@@ -307,18 +307,8 @@ class Look:
             if dpg.does_item_exist(item):
                 dpg.delete_item(item)
         of_items = (self._themes, self._font_users, self._theme_users, self._sizes, self._tints, self._follows)
-        for kept in (
-            *of_items,
-            self._changes,
-            self._ticks,
-            self._owned,
-            self.inputs,
-            self.writers,
-            self.fitting,
-            self.focus.windows,
-            self.tips,
-            self._hushed,
-        ):
+        of_all = (self._changes, self._ticks, self._owned, self._hushed, self.tips, self.inputs, self.writers)
+        for kept in (*of_items, *of_all, self.fitting, self.focus.windows):
             kept.clear()
 
     def _scaled(self, lengths: dict[str, float]) -> dict[str, Any]:

@@ -154,16 +154,16 @@ class SearchView(ListView[Findings]):
         }
         line = int(dpg.add_group(horizontal=True, parent=parent))
         self._row = int(dpg.add_group(horizontal=True, parent=line, show=False))
-        self.choices = {name: self._choice(name, list(names.values())) for name, names in NARROWED.items()}
+        self.choices = {
+            name: choices(self._look, self._row, list(names.values()), partial(self._narrow, name), 150)
+            for name, names in NARROWED.items()
+        }
         self._waits = line = int(dpg.add_group(horizontal=True, parent=line, show=False))
         self.build_all = Button(self._look, line, "", self._build, icon="messages-square", kind="secondary",
                                 tip="Read every conversation that is not searched yet, in the background",
                                 shortcut="Ctrl+I")  # fmt: skip
         self._built = text(self._look, lowered(self._look, line, 7), "", "small", "muted", fit=END)
         self.add_remark(parent)
-
-    def _choice(self, name: str, words: list[str]) -> int:
-        return choices(self._look, self._row, words, partial(self._narrow, name), 150)
 
     def waits(self, _state: State) -> bool:
         """Never: it reads by itself what it shows."""
