@@ -32,7 +32,7 @@ from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import Columns, Pane, box, gap, lowered, spread
 from gui.toolkit.letters import shortened
-from gui.toolkit.messages import EmptyState
+from gui.toolkit.messages import EmptyState, Teach
 from gui.toolkit.source_lines import SourceLines, Spans, colored, drawable
 from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
@@ -58,6 +58,7 @@ ACTION_KEYS = {"S": "strike", "Delete": "delete", "Ctrl+C": "copy"}
 TAUGHT = """When a conversation taught something about a file,
 the note stands beside the file's own text,
 and follows the file when it is renamed."""
+TEACH = Teach("file-code", "No notes on files yet", TAUGHT, command="knowledge add files TEXT --file PATH")
 
 
 @dataclass(frozen=True)
@@ -254,10 +255,7 @@ class FilesView(FilteredView):
         self.list = FlowList(look, actions=ACTIONS, on_select=self._jump, on_action=self._shell.in_order(self.act))
         self.list.build(notes)
         look.every_tick(self.tick)
-        self._none = EmptyState(
-            look, parent, icon="file-code", title="No notes on files yet",
-            words=TAUGHT, command="knowledge add files TEXT --file PATH",
-        )  # fmt: skip
+        self._none = EmptyState(look, parent, TEACH)
 
     def _fit(self, width: float, height: float) -> None:
         """The tree beside the text, or above it where there is no room."""

@@ -17,6 +17,7 @@ from gui.toolkit.dialogs import Menu, MenuRow
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.layout import ChipRow
 from gui.toolkit.letters import shortened
+from gui.toolkit.messages import Teach
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import lettered
 from gui.views import knowledge_rows, memories
@@ -34,7 +35,7 @@ from gui.views.knowledge_rows import (
     own_first,
     select_added,
 )
-from gui.views.list_view import SIDEWAYS, ListView, Teach, beside
+from gui.views.list_view import SIDEWAYS, ListView, beside
 from gui.views.look_card import LookCard
 from gui.views.memories import MEMORIES
 from gui.views.start import StartColumn

@@ -7,7 +7,6 @@ to them, and what teaches while there is no row.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import dearpygui.dearpygui as dpg
@@ -19,7 +18,7 @@ from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon
 from gui.toolkit.keys import moved_to
 from gui.toolkit.layout import box
-from gui.toolkit.messages import EmptyState
+from gui.toolkit.messages import EmptyState, Teach
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text, text_field
 
@@ -125,18 +124,6 @@ class FilteredView:
         return self.do(key) or self.move(key)
 
 
-@dataclass(frozen=True)
-class Teach:
-    """What stands in the place of the rows while there are none. `act` names a method of the view, for a button."""
-
-    icon: str
-    title: str
-    words: str
-    command: str = ""
-    action: str = ""
-    act: str = ""
-
-
 class ListView(FilteredView, Generic[T]):
     """A list of wrapped rows. `data` is what `gather` returned last, of the class `DATA`."""
 
@@ -203,12 +190,9 @@ class ListView(FilteredView, Generic[T]):
         area = box(look, parent, "clear")
         self.list.build(area)
         self._states = {
-            name: EmptyState(
-                look, area, icon=one.icon, title=one.title, words=one.words, command=one.command,
-                action=one.action, on_action=getattr(self, one.act) if one.act else None,
-            )
+            name: EmptyState(look, area, one, getattr(self, one.act) if one.act else None)
             for name, one in self.TEACH.items()
-        }  # fmt: skip
+        }
 
     def add_remark(self, parent: int) -> None:
         """Make a line for a sentence about what could not be shown; hidden until `remark`."""

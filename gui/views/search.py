@@ -22,10 +22,11 @@ from gui.toolkit.jobs import Job
 from gui.toolkit.keys import LETTERS
 from gui.toolkit.layout import ChipRow, lowered
 from gui.toolkit.letters import END
+from gui.toolkit.messages import Teach
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, choices, text, text_field
 from gui.views.commands import action_entries, file_entries, run_entries, search
-from gui.views.list_view import ENTER, SIDEWAYS, ListView, Teach, beside, the_same
+from gui.views.list_view import ENTER, SIDEWAYS, ListView, beside, the_same
 from gui.views.looks import ENTRY_KINDS, capital
 from gui.views.search_rows import (
     LIMIT,

@@ -30,10 +30,11 @@ from gui.toolkit.icons import icon
 from gui.toolkit.jobs import Job
 from gui.toolkit.layout import Columns, Pane, box, lowered
 from gui.toolkit.letters import END
+from gui.toolkit.messages import Teach
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Progress, text, text_field
 from gui.views.library.rows import KEY_OF, OUTCOME_LOOKS, LibraryPage, everything, named, sheet
-from gui.views.list_view import ENTER, ListView, Teach
+from gui.views.list_view import ENTER, ListView
 
 MISSING = "no-library-support"
 ACTIONS = (
