@@ -32,7 +32,6 @@ from gui.toolkit.keys import MODIFIERS, KeyGate
 from gui.toolkit.layout import Columns, Pane, box
 from gui.toolkit.styles import PALETTES
 from gui.toolkit.theme import Look
-from gui.views.brief import CARD, FOOT, Brief
 from gui.views.first_start import FirstStart, is_first_start
 from gui.views.harvest_dialog import HarvestDialog
 from gui.views.header import HEADER_HEIGHT, Header
@@ -40,7 +39,7 @@ from gui.views.inspector.view import Inspector
 from gui.views.keys_dialog import KeysDialog
 from gui.views.looks import STATUSES
 from gui.views.reader import ConversationReader
-from gui.views.start import StartColumn
+from gui.views.start import CARD, FOOT, Brief, StartColumn
 from gui.views.state_line import STATE_HEIGHT, StateLine
 from gui.workbench import LIBRARY, TABS, VIEWS, Workbench, place_of
 

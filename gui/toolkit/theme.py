@@ -68,7 +68,7 @@ class Look:
         self._owned: list[int] = []
         self.inputs: list[int] = []
         self.writers: dict[int, Callable[[str], object]] = {}
-        """Fields that have the keyboard for a text that is drawn by us (`text_area.py`), and who takes its letters."""
+        """Fields that have the keyboard for a text that is drawn by us (`editor.py`), and who takes its letters."""
         self.fitting = Fitting(self.font_id)
         self.gate = KeyGate()
         self.focus = Focus()

@@ -1,7 +1,7 @@
 """The reader: one conversation over the whole width, with what was harvested from it in the margin.
 
 What is shown is made as data on a worker (`reader_rows.py`); `reader_sheet.py` lays out and draws what is in sight of
-it, `reader_map.py` all of it in small. Here is the page around them: opening, finding, moving, keys.
+it, and all of it in small. Here is the page around them: opening, finding, moving, keys.
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ from gui.toolkit.theme import Look
 from gui.toolkit.typeset import Style, colours_of
 from gui.toolkit.widgets import Button, say, text, text_field
 from gui.views.looks import CATEGORIES, short_folder
-from gui.views.reader_map import ReaderMap
 from gui.views.reader_rows import CALL, HEAD, Piece, Place, Script, clock, one_line_of, places_of, script_of
-from gui.views.reader_sheet import TOP_SHARE, Sheet
+from gui.views.reader_sheet import TOP_SHARE, ReaderMap, Sheet
 
 STRIP_WIDE, STRIP, STRIP_THIN = 96, 64, 30
 STEP = 66
