@@ -21,7 +21,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
 from core.commands.workspace import Workspace
-from gui.actions import SHORTCUTS, add_actions
+from gui.actions import SHORTCUTS, KeysDialog, add_actions
 from gui.gather import LATE, Gathered, Gatherer, Homes, Reader
 from gui.harvest_run import HarvestRun
 from gui.shell import Reading, Shell
@@ -36,7 +36,6 @@ from gui.views.first_start import FirstStart, is_first_start
 from gui.views.harvest_dialog import HarvestDialog
 from gui.views.header import HEADER_HEIGHT, Header
 from gui.views.inspector.view import Inspector
-from gui.views.keys_dialog import KeysDialog
 from gui.views.looks import STATUSES
 from gui.views.reader import ConversationReader
 from gui.views.start import CARD, FOOT, Brief, StartColumn

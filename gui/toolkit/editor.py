@@ -1,7 +1,7 @@
 """An editor in the place of a row: a field with Save and Cancel, and the sentence that says why it was not saved.
 
-First its field, of several lines that wrap while one types. Dear PyGui's own slides sideways, so this one is drawn: what
-is written is a `Draft` (draft.py), here are only its picture, the mouse and the clipboard.
+First its field, of several lines that wrap while one types. Dear PyGui's own slides sideways, so this one is drawn:
+what is written is a `Draft` (draft.py), here are only its picture, the mouse and the clipboard.
 
 A field of Dear PyGui one pixel large has the keyboard for it, so that focus, Tab and clicks elsewhere work as in every
 other field. Where the window is our own the keys come through `KeyGate`, in their order; in a host's window that little
