@@ -69,6 +69,8 @@ QUICK, GATHER, RUN, COMPARE, READ, INDEX = "quick", "gather", "run", "compare", 
 LIBRARY, INGEST = "library", "ingest"
 NAMED = 60
 """This many characters of a line a toast names."""
+LONGEST_SECONDS = 6.0
+"""A reading that takes longer, or fails, holds nobody up for ever: then the file itself tells whether it is another."""
 LANES = (QUICK, GATHER, RUN, COMPARE, READ, INDEX, LIBRARY, INGEST)
 """Workers: single edits and small reads; the gathering of the store; harvests; comparing; whole conversations; the
 index of conversations; questions to the library; documents that it takes in. None waits for another."""
@@ -454,13 +456,6 @@ def _named(lines: Sequence[str], file: str) -> str:
     text = shortened(text, NAMED)
     more = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
     return f"'{text}'{more} in {file}"
-
-
-__all__ = ["COMPARE", "GATHER", "INDEX", "INGEST", "LIBRARY", "QUICK", "READ", "RUN", "Action", "Reading", "Shell"]
-
-
-LONGEST_SECONDS = 6.0
-"""A reading that takes longer, or fails, holds nobody up for ever: then the file itself tells whether it is another."""
 
 
 @dataclass(frozen=True)
