@@ -206,13 +206,10 @@ def restore(paths: Paths, name: str, path: str, sha256: str) -> Path:
 def _stands_at(path: Path, sha256: str) -> bool:
     """Whether that very content lies at a path, for certain and also after a power cut."""
     try:
-        fd = files.open_regular(path)
-        try:
+        with files.opened(path) as fd:
             if files.sha256_of_descriptor(fd) != sha256:
                 return False
             files.sync(fd)
-        finally:
-            os.close(fd)
         files.sync_folder(path.parent)
     except OSError:
         return False
@@ -222,13 +219,10 @@ def _stands_at(path: Path, sha256: str) -> bool:
 def purge(path: Path, sha256: str) -> int:
     """Remove one trashed conversation for good, if it still is what went in. Returns its bytes."""
     try:
-        fd = files.open_regular(path)
-        try:
+        with files.opened(path) as fd:
             size = files.identity_of(fd).size
             if files.sha256_of_descriptor(fd) != sha256:
                 raise KnowledgeError("trash-damaged", "a trashed conversation has changed; it stays", path)
-        finally:
-            os.close(fd)
         files.remove_file(path)
     except OSError as error:
         raise KnowledgeError(

@@ -227,8 +227,7 @@ def _append(path: str, planned: PlannedFile, recovering: bool) -> list[str] | No
     When recovering, the whole file is written again instead: a write whose fsync failed before the crash looks fine in
     memory and would pass a second fsync, though it is not on the disk.
     """
-    fd = files.open_regular(path, os.O_RDWR | os.O_APPEND)
-    try:
+    with files.opened(path, os.O_RDWR | os.O_APPEND) as fd:
         data = files.read_descriptor(fd)
         if recovering:
             new = with_lines(data, planned, recovering=True)
@@ -244,8 +243,6 @@ def _append(path: str, planned: PlannedFile, recovering: bool) -> list[str] | No
                 return lines if not any(absent_lines(files.read_or_empty(path), planned)) else None
         files.sync(fd)
         return lines if files.is_same_file(fd, path) else None
-    finally:
-        os.close(fd)
 
 
 def _added(old: bytes, new: bytes, planned: PlannedFile) -> list[str]:
@@ -320,15 +317,12 @@ def _new_file(planned: PlannedFile, opened: Sequence[str], done: Sequence[str]) 
 
 
 def _insert(path: str, planned: PlannedFile, recovering: bool) -> list[str] | None:
-    fd = files.open_regular(path, os.O_RDWR)
-    try:
+    with files.opened(path, os.O_RDWR) as fd:
         data = files.read_descriptor(fd)
         new = with_lines(data, planned, recovering=recovering)
         if new == data and not recovering:
             files.sync(fd)
             return [] if files.is_same_file(fd, path) else None
-    finally:
-        os.close(fd)
     swap_in(Path(path), new, data, lambda found: with_lines(found, planned))
     return _added(data, new, planned)
 

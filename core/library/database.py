@@ -306,11 +306,8 @@ def copy_file(library: Library, target: Path) -> None:
 
 def keep_file(temporary: Path, target: Path) -> None:
     """Make a finished file durable under its own name."""
-    descriptor = files.open_regular(temporary, os.O_RDWR)
-    try:
+    with files.opened(temporary, os.O_RDWR) as descriptor:
         files.sync(descriptor)
-    finally:
-        os.close(descriptor)
     files.replace_file(temporary, target)
 
 
