@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from core.base import files
 from core.base.answer import Generate
 from core.base.project import normal_remote, project_at, project_root
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError, Ok, attempt, disk_errors
 from core.base.secrets.redact import redact
 from core.base.secrets.repeats import Secrets
 from core.conversations.conversation import Conversation
@@ -110,12 +110,8 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     """Stage 3 for one conversation: read it again, make sure it is what was planned, distil. `generate` None
     means the rules."""
     item = step.artifact
-    try:
+    with disk_errors("unreadable", "the conversation cannot be read", item.path):
         read = _read_again(step, options, opened, context=generate is not None)
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the conversation cannot be read: {error.strerror or error}", item.path
-        ) from error
     tail, whole = read.tail, read.whole
     if read.sha256 != step.sha256:
         raise KnowledgeError(

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 
-from core.base import files, locks
+from core.base import files
 from core.base.answer import Generate
-from core.base.homes import advice
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
+from core.base.result import ErrorInfo, Ok, Result, attempt
 from core.harvest.asking import KeptAnswers
 from core.harvest.classify import may_reclaim
 from core.harvest.committer import Committer
@@ -25,7 +24,7 @@ from core.harvest.known import KnownStore
 from core.harvest.meter import NO_ANSWER, NOT_TRIED, TOKEN_CAP, Breaker, Budget, Meter, stopped_note
 from core.harvest.plan import plan_harvest
 from core.harvest.prune import prune
-from core.harvest.recovery import Recovered, recover
+from core.harvest.recovery import Recovered, alone_with, recover
 from core.harvest.report import ANSWERED, BEGUN, HarvestReport, NewLine, Progress, Report, add_counts
 from core.harvest.steps import HarvestOptions, HarvestPlan, Step
 from core.harvest.unproven import leave_unproven
@@ -126,18 +125,12 @@ def run_harvest(
     """
     if generate is None:
         options = replace(options, limits=replace(options.limits, provider="offline"))
-    try:
-        with locks.locked(paths.lock, work="harvest"):
-            recovered = recover(paths, now(), options.editor_wait)
-            plan = plan_harvest(paths, options, recovered.entries, now(), cache or HashCache())
-            if generate is not None:
-                options = replace(options, known=KnownStore.read(paths, recovered.entries))
-            return _run_plan(paths, options, generate, plan, recovered, now, progress, cancelled)
-    except locks.LockHeldError as error:
-        raise locks.refused(error) from error
-    except OSError as error:
-        message = f"the knowledge folder cannot be used: {error.strerror}"
-        raise KnowledgeError("store-failed", message, error.filename or "", advice(error)) from error
+    with alone_with(paths, "harvest"):
+        recovered = recover(paths, now(), options.editor_wait)
+        plan = plan_harvest(paths, options, recovered.entries, now(), cache or HashCache())
+        if generate is not None:
+            options = replace(options, known=KnownStore.read(paths, recovered.entries))
+        return _run_plan(paths, options, generate, plan, recovered, now, progress, cancelled)
 
 
 def _run_plan(

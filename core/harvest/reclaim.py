@@ -20,7 +20,7 @@ from pathlib import Path
 
 from core.base import files
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError
+from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.harvest.classify import classify_conversation
 from core.harvest.steps import QUIET_SECONDS
 from core.sources.artifact import Artifact
@@ -97,12 +97,8 @@ def reclaim(paths: Paths, path: str, sha256: str, trash_days: int, now: datetime
     The trash is synced by `sync_reclaimed`, once for many. The place that was left is not: a power cut may only bring
     the conversation back, and the next run, which knows it, takes it away again.
     """
-    try:
+    with disk_errors("reclaim-failed", "the conversation cannot be opened any more", path):
         fd = files.open_regular(path)
-    except OSError as error:
-        raise KnowledgeError(
-            "reclaim-failed", f"the conversation cannot be opened any more: {error.strerror}", path
-        ) from error
     try:
         return _move(fd, paths, path, sha256, trash_days, now)
     except OSError as error:
@@ -218,16 +214,12 @@ def _stands_at(path: Path, sha256: str) -> bool:
 
 def purge(path: Path, sha256: str) -> int:
     """Remove one trashed conversation for good, if it still is what went in. Returns its bytes."""
-    try:
+    with disk_errors("purge-failed", "a trashed conversation could not be removed", path):
         with files.opened(path) as fd:
             size = files.identity_of(fd).size
             if files.sha256_of_descriptor(fd) != sha256:
                 raise KnowledgeError("trash-damaged", "a trashed conversation has changed; it stays", path)
         files.remove_file(path)
-    except OSError as error:
-        raise KnowledgeError(
-            "purge-failed", f"a trashed conversation could not be removed: {error.strerror}", path
-        ) from error
     return size
 
 
@@ -236,7 +228,7 @@ def remove_split(paths: Paths, path: str, trash_days: int, now: datetime) -> Non
     folder = Path(path)
     if folder.parent != paths.splits or folder.is_symlink() or not folder.is_dir():
         raise KnowledgeError("prune-failed", "this is not a folder of splits; it stays", path)
-    try:
+    with disk_errors("prune-failed", "the folder could not be taken away", path):
         if trash_days == 0:
             files.remove_tree(folder)
             return
@@ -244,8 +236,6 @@ def remove_split(paths: Paths, path: str, trash_days: int, now: datetime) -> Non
         _rename_into(paths.trash, folder, name_of_split(folder.name, now + timedelta(days=trash_days)), "folder")
         files.sync_folder(paths.trash)
         files.sync_folder(paths.splits)
-    except OSError as error:
-        raise KnowledgeError("prune-failed", f"the folder could not be taken away: {error.strerror}", path) from error
 
 
 def restore_split(paths: Paths, name: str) -> Path:
@@ -271,12 +261,8 @@ def purge_split(paths: Paths, name: str) -> None:
     folder = paths.trash / name
     if split_in_trash(name) is None or folder.is_symlink() or not folder.is_dir():
         raise KnowledgeError("purge-failed", "this is not a folder of splits; it stays", folder)
-    try:
+    with disk_errors("purge-failed", "a trashed folder could not be removed", folder):
         files.remove_tree(folder)
-    except OSError as error:
-        raise KnowledgeError(
-            "purge-failed", f"a trashed folder could not be removed: {error.strerror}", folder
-        ) from error
 
 
 def finish_removals(paths: Paths) -> list[ErrorInfo]:

@@ -9,7 +9,8 @@ those that are whole still count, and a `done` proves what an `intent` has lost.
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
@@ -438,6 +439,18 @@ def _notice_strays(paths: Paths, behind: Sequence[Record], entries: Entries, whe
 T = TypeVar("T")
 
 
+@contextmanager
+def alone_with(paths: Paths, work: str) -> Iterator[None]:
+    """Within it nobody else changes the store. Raises KnowledgeError when another command holds the lock, or the disk
+    refuses."""
+    try:
+        with locks.only_one(paths.lock, work=work):
+            yield
+    except OSError as error:
+        message = f"the knowledge folder cannot be used: {error.strerror or error}"
+        raise KnowledgeError("store-failed", message, error.filename or "", advice(error)) from error
+
+
 def with_store(
     paths: Paths,
     name: str,
@@ -445,15 +458,8 @@ def with_store(
     work: Callable[[Recovered], T],
     editor_wait: EditorWait = EDITOR_WAIT,
 ) -> T:
-    """Run `work` of the command `name` while nobody else changes the store. Raises KnowledgeError when another command
-    holds the lock, or the disk refuses."""
-    try:
-        with locks.locked(paths.lock, work=name):
-            recovered = recover(paths, now, editor_wait)
-            files.sync_folder(paths.state)  # no power cut may bring a journal back that ended before this work
-            return work(recovered)
-    except locks.LockHeldError as error:
-        raise locks.refused(error) from error
-    except OSError as error:
-        message = f"the knowledge folder cannot be used: {error.strerror or error}"
-        raise KnowledgeError("store-failed", message, error.filename or "", advice(error)) from error
+    """Run `work` of the command `name` on the whole store, as `alone_with` has it."""
+    with alone_with(paths, name):
+        recovered = recover(paths, now, editor_wait)
+        files.sync_folder(paths.state)  # no power cut may bring a journal back that ended before this work
+        return work(recovered)

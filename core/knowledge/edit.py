@@ -23,7 +23,7 @@ from core.base.conflict import may_conflict, roles_of
 from core.base.entry import statement_key
 from core.base.markdown import BY_HAND, Provenance, bullet_line, sanitise_line
 from core.base.paths import Paths
-from core.base.result import KnowledgeError
+from core.base.result import KnowledgeError, disk_errors
 from core.knowledge import bullet_text
 from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef
 from core.knowledge.categories import CATEGORY, CATEGORY_FILES, QUARANTINE
@@ -116,7 +116,7 @@ def note_file(paths: Paths, path: str) -> tuple[str, str]:
     Binds the note to the file as it is now, renaming it where the file was renamed.
     """
     absolute = os.path.abspath(os.path.expanduser(path))
-    try:
+    with disk_errors("note-failed", "the note cannot be bound to the file", absolute):
         try:
             source = examine(os.path.realpath(absolute))
         except (OSError, ValueError):
@@ -129,10 +129,6 @@ def note_file(paths: Paths, path: str) -> tuple[str, str]:
                 return (f"files/{known.name}", "")
             raise KnowledgeError("no-such-file", "there is no file of that name", absolute, AS_FACT) from None
         binding = bind_note(paths, source)
-    except OSError as error:
-        raise KnowledgeError(
-            "note-failed", f"the note cannot be bound to the file: {error.strerror}", absolute
-        ) from error
     return (f"files/{binding.note}", f"# {sanitise_line(source.path, None)}")
 
 
@@ -223,11 +219,8 @@ def bring_back(paths: Paths, texts: Iterable[str], now: datetime, run: str) -> b
 
 
 def _removed(paths: Paths) -> Removed:
-    try:
+    with disk_errors("unreadable", "what was removed cannot be read", paths.knowledge / REMOVED):
         return read_removed(paths)
-    except OSError as error:
-        where = paths.knowledge / REMOVED
-        raise KnowledgeError("unreadable", f"what was removed cannot be read: {error.strerror}", where) from error
 
 
 # --- the durable step ------------------------------------------------------------------------------------------------

@@ -137,15 +137,12 @@ def carry_over(paths: Paths, *, alone: bool = False) -> None:
     KnowledgeError where that cannot be, OSError also for a newer store."""
     if require_known(paths) == FORMAT:
         return
-    try:
-        with contextlib.nullcontext() if alone else locks.locked(paths.lock, editor_wait=CARRYING_SECONDS):
-            if require_known(paths) < FORMAT:  # another program may have done it while this one waited
-                copy_store(paths)
-                remember_removed(paths)
-                write_format(paths)
-                settle(paths)
-    except locks.LockHeldError as error:
-        raise locks.refused(error) from error
+    with contextlib.nullcontext() if alone else locks.only_one(paths.lock, editor_wait=CARRYING_SECONDS):
+        if require_known(paths) < FORMAT:  # another program may have done it while this one waited
+            copy_store(paths)
+            remember_removed(paths)
+            write_format(paths)
+            settle(paths)
 
 
 def take_away(paths: Paths) -> None:

@@ -23,7 +23,7 @@ from sqlalchemy import Connection, func, or_
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.base import files
-from core.base.result import ErrorInfo, KnowledgeError, Result, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Result, attempt, disk_errors
 from core.base.secrets.redact import redact
 from core.library import rows, schema
 from core.library.database import Library, cause_of
@@ -190,7 +190,7 @@ def read_source(source: Source, known: Sequence[Location], content_type: str) ->
 
 def _read_file(source: Source, known: Sequence[Location], content_type: str) -> Item | None:
     path = Path(source.name)
-    try:
+    with disk_errors("unreadable", "the file cannot be read", source.stored):
         found = os.lstat(path)
         if stat.S_ISLNK(found.st_mode) and source.named:
             path = Path(os.path.realpath(path))  # the user named it, so they mean where it leads
@@ -204,10 +204,6 @@ def _read_file(source: Source, known: Sequence[Location], content_type: str) -> 
         if known and all(row.state == state for row in known):
             return None
         read = files.read_file(path, MAX_FILE_BYTES)
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the file cannot be read: {error.strerror or error}", source.stored
-        ) from error
     written = datetime.fromtimestamp(found.st_mtime_ns / 1e9, UTC)
     return Item(source.stored, read.data, read.sha256, state, written, source.origin, content_type, named=source.named)
 
