@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Generic, NoReturn, ParamSpec, TypeAlias, TypeVar
+from typing import Generic, ParamSpec, TypeAlias, TypeVar
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -64,7 +64,6 @@ class Ok(Generic[T]):
     value: T
 
 
-Err = KnowledgeError
 Result: TypeAlias = Ok[T] | KnowledgeError
 """What became of an operation whose failure is a value: one of a batch, a job of the panel, an answer to a host."""
 
@@ -75,11 +74,6 @@ def attempt(call: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> Resu
         return Ok(call(*arguments, **named))
     except KnowledgeError as error:
         return error
-
-
-def refuse(error: KnowledgeError) -> NoReturn:
-    """Raise it, where only an expression can stand."""
-    raise error
 
 
 @contextmanager

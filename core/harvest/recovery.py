@@ -20,8 +20,7 @@ from core.base.homes import advice
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.harvest.batch import Applied, write_together
-from core.harvest.confirming import mend_confirmed, tell_confirmed
-from core.harvest.landed import SHELF, Standing
+from core.harvest.landed import SHELF, Standing, mend_confirmed, tell_confirmed
 from core.harvest.named_paths import tell_bindings
 from core.harvest.reclaim import finish_removals, sync_reclaimed
 from core.knowledge.bullet_text import BulletRef, moved

@@ -22,7 +22,7 @@ from core.commands.fact_feed import after_undo
 from core.commands.history.runs import UNDO_RUN, Redone, UndoReport, redo_edit, runs, undo_edit, undo_in_project
 from core.commands.statements import refresh_digest
 from core.commands.workspace import Clock, Workspace, utc_now
-from core.harvest.confirming import make_confirmed
+from core.harvest.landed import make_confirmed
 from core.harvest.reclaim import restore
 from core.harvest.recovery import UNPROVEN, Recovered, with_store
 from core.knowledge.answers import take_answers_back

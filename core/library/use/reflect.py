@@ -20,9 +20,8 @@ from core.experience.kinds import Tally, merged, over_tasks, rate_of, success, t
 from core.library import schema
 from core.library.concepts import definitions
 from core.library.database import Library
-from core.library.links import told_links
 from core.library.records import Concept, Link, UsageTrace, folded
-from core.library.rows import in_parts, read, traces
+from core.library.rows import in_parts, read, told_links, traces
 from core.library.use.gaps import asked_about, lonely_chunks, stale_chunks, unanswered
 from core.library.use.profiles import strengths_of, task_words
 from core.library.use.usage import by_chunk, by_source, tally_of

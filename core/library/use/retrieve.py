@@ -23,10 +23,9 @@ from core.experience.kinds import counts_for, infer_task_type, over_tasks
 from core.experience.record import misleads, warned_last
 from core.library import schema
 from core.library.database import Library, cause_of, database_errors
-from core.library.links import told_links
 from core.library.places import standing_at, without_file
 from core.library.records import Chunk, Document, Retrieval, SourceProfile, new_id
-from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, record_of
+from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, record_of, told_links
 from core.library.use import candidates, strategies
 from core.library.use.dossier import COMPACT, FULL, RECENT, Dossier, level_of, shown_traces
 from core.library.use.postgresql import Embedder, fill_vectors
