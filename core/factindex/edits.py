@@ -119,7 +119,9 @@ def apply_operations(text: str, operations: Sequence[Operation]) -> str:
         if row["op"] == "remove" and text[item.start : item.end] == row["raw"]:
             pieces.append((item.start, item.end, ""))
         elif row["op"] == "set" and not item.problem:
-            changed = with_values(text, item, _due(item, row["from"], row["to"]))
+            # Only what still is as it was when the change was decided.
+            was = {key for key in row["to"] if (item.fields.get(key) or None) == (row["from"].get(key) or None)}
+            changed = with_values(text, item, {key: value for key, value in row["to"].items() if key in was})
             if changed is not None:
                 pieces.append((item.start, item.end, changed))
     for start, end, new in sorted(pieces, reverse=True):
@@ -129,11 +131,6 @@ def apply_operations(text: str, operations: Sequence[Operation]) -> str:
         text = _with_items(text, added, ending)
     days = [row["day"] for row in operations if row["op"] == "date"]
     return _with_date(text, max(days)) if days else text
-
-
-def _due(item: Item, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that still are what they were when the change was decided."""
-    return {key: value for key, value in after.items() if (item.fields.get(key) or None) == (before.get(key) or None)}
 
 
 def _with_date(text: str, day: str) -> str:

@@ -269,7 +269,7 @@ def _stage(row: ImportRow, before: Mapping[str, str], committer: Committer) -> N
     step = Step(item, "harvest", row.sha256, "imported", earlier)
     entry = {"bytes": row.size, **project_entry(row.project)}
     committer.stage(step, Harvest(row.items, dict(row.skipped), {}, row.project, entry), None)
-    if committer.is_full():
+    if committer.batch.is_full():
         committer.flush()
 
 

@@ -168,18 +168,14 @@ def reversed_edit(data: bytes, edit: FileEdit) -> bytes | None:
     if sha == edit.before:
         return data
     mark, lines = split(data)
-    exact = sha == edit.after
     for hunk in reversed(edit.hunks):
-        changed = _back_exactly(lines, hunk) if exact else _back_by_context(lines, hunk)
+        at = hunk.line - 1
+        exact = [*lines[:at], *hunk.removed, *lines[at + len(hunk.added) :]]
+        changed = exact if sha == edit.after else _back_by_context(lines, hunk)
         if changed is None:
             return None
         lines = changed
     return join(mark, lines)
-
-
-def _back_exactly(lines: list[str], hunk: Hunk) -> list[str]:
-    at = hunk.line - 1
-    return [*lines[:at], *hunk.removed, *lines[at + len(hunk.added) :]]
 
 
 def _back_by_context(lines: list[str], hunk: Hunk) -> list[str] | None:

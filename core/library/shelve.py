@@ -127,16 +127,8 @@ def _passes(error: DBAPIError) -> bool:
 def shelve(library: Library, prepared: Prepared, sha256: str, state: str, now: datetime, known: KnownNames) -> Shelved:
     """Store one document and where it was found. `sha256` is that of the bytes there, `state` as in `Location`."""
 
-    def work(connection: Connection) -> Shelved:
-        return _shelve(
-            connection,
-            prepared,
-            Location(prepared.source, "", sha256, now, state, _project(prepared.source)),
-            now,
-            known,
-        )
-
-    return in_turn(library, work, known.forget)
+    place = Location(prepared.source, "", sha256, now, state, _project(prepared.source))
+    return in_turn(library, lambda connection: _shelve(connection, prepared, place, now, known), known.forget)
 
 
 def _there(connection: Connection, prepared: Prepared) -> tuple[Document | None, Document | None]:

@@ -169,11 +169,6 @@ def _verdict(rate: float | None, good: str, bad: str) -> str:
     return good if rate >= WELL else bad if rate <= BADLY else "mixed"
 
 
-def _months(known: Sequence[UsageTrace]) -> dict[str, dict[str, int]]:
-    """Month -> outcome -> how often."""
-    return merged([{f"{trace.timestamp:%Y-%m}": {trace.outcome: 1}} for trace in known])
-
-
 def _tasks(
     connection: Connection, known: Sequence[UsageTrace], lost: Sequence[tuple[str, str, datetime]]
 ) -> tuple[Served, ...]:
@@ -295,9 +290,10 @@ def _evolution(connection: Connection, name: str, known: Sequence[UsageTrace]) -
     months = Counter(str(row.at)[:7] for row in connection.execute(asked))
     chunks = set(connection.execute(select(m.chunk_id).where(m.concept_id == key)).scalars())
     about = [trace for trace in known if chunks.intersection(trace.chunk_ids)]
+    outcomes = merged([{f"{trace.timestamp:%Y-%m}": {trace.outcome: 1}} for trace in about])
     description = concept.description or _defined_in(connection, chunks, concept)
     return Evolution(
-        concept.name, description, dict(sorted(months.items())), _months(about),
+        concept.name, description, dict(sorted(months.items())), outcomes,
         tuple(_profiles(connection, key, concept)), concept.gap_notes,
         tuple(told_links(connection, [key]).get(key, ())),
     )  # fmt: skip
