@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Generic, ParamSpec, TypeAlias, TypeVar
+from typing import Generic, NoReturn, ParamSpec, TypeAlias, TypeVar
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -74,6 +74,11 @@ def attempt(call: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> Resu
         return Ok(call(*arguments, **named))
     except KnowledgeError as error:
         return error
+
+
+def refuse(error: KnowledgeError) -> NoReturn:
+    """Raise it, where only an expression can stand."""
+    raise error
 
 
 @contextmanager

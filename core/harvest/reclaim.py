@@ -103,9 +103,8 @@ def reclaim(paths: Paths, path: str, sha256: str, trash_days: int, now: datetime
         return _move(fd, paths, path, sha256, trash_days, now)
     except OSError as error:
         code = SYNC_FAILED if isinstance(error, files.SyncError) else "reclaim-failed"
-        raise KnowledgeError(
-            code, f"the conversation could not be moved to the trash: {error.strerror}", path
-        ) from error
+        message = f"the conversation could not be moved to the trash: {error.strerror}"
+        raise KnowledgeError(code, message, path) from error
     finally:
         os.close(fd)
 
@@ -129,9 +128,8 @@ def _move(fd: int, paths: Paths, path: str, sha256: str, trash_days: int, now: d
 
 
 def _changed(path: str) -> KnowledgeError:
-    return KnowledgeError(
-        "changed", "the conversation changed after it was read; it stays", path, "run the harvest again"
-    )
+    message = "the conversation changed after it was read; it stays"
+    return KnowledgeError("changed", message, path, "run the harvest again")
 
 
 def _changed_twice(copy: Path, path: str) -> KnowledgeError:
@@ -176,9 +174,8 @@ def restore(paths: Paths, name: str, path: str, sha256: str) -> Path:
     copy, target = paths.trash / name, Path(path)
     try:
         if files.sha256_of_file(copy) != sha256:
-            raise KnowledgeError(
-                "trash-damaged", "the trashed conversation no longer has the hash it went in with", copy
-            )
+            message = "the trashed conversation no longer has the hash it went in with"
+            raise KnowledgeError("trash-damaged", message, copy)
         files.make_folder(target.parent)
         files.rename_without_replacing(copy, target)
         files.sync_folder(target.parent)
@@ -187,15 +184,13 @@ def restore(paths: Paths, name: str, path: str, sha256: str) -> Path:
         if _stands_at(target, sha256):  # put back by hand, or before a power cut that brought the one in the trash back
             purge(copy, sha256)
             return target
-        raise KnowledgeError(
-            "occupied", "another file has that name now", target, "move it away, then restore again"
-        ) from None
+        message = "another file has that name now"
+        raise KnowledgeError("occupied", message, target, "move it away, then restore again") from None
     except FileNotFoundError:
         raise KnowledgeError("not-in-trash", "the conversation is not in the trash any more", copy) from None
     except OSError as error:
-        raise KnowledgeError(
-            "restore-failed", f"the conversation could not be restored: {error.strerror}", target
-        ) from error
+        message = f"the conversation could not be restored: {error.strerror}"
+        raise KnowledgeError("restore-failed", message, target) from error
     return target
 
 
@@ -248,9 +243,8 @@ def restore_split(paths: Paths, name: str) -> Path:
         files.sync_folder(paths.splits)
         files.sync_folder(paths.trash)
     except FileExistsError:
-        raise KnowledgeError(
-            "occupied", "another folder has that name now", target, "move it away, then restore again"
-        ) from None
+        message = "another folder has that name now"
+        raise KnowledgeError("occupied", message, target, "move it away, then restore again") from None
     except OSError as error:
         raise KnowledgeError("restore-failed", f"the folder could not be restored: {error.strerror}", target) from error
     return target

@@ -50,9 +50,7 @@ def leave_unproven(committer: Committer, steps: Iterable[Step], run: str) -> Non
         recovered.unproven.add(step.sha256)
         if known and same_place and not new:
             continue  # an earlier run has reported it
-        told_by = (
-            earlier if known else run
-        )  # the run under which its lines are told; row by row, where it has told some
+        told_by = earlier if known else run  # row by row, where that run has told of a file before
         told = [Change(when.isoformat(), told_by, file, tuple(rows), sha=step.sha256) for file, rows in new.items()]
         append_changes(paths, told)
         joined = {file: [*known.get(file, ()), *new.get(file, ())] for file in dict.fromkeys((*known, *new))}

@@ -245,7 +245,7 @@ def _place_for(lines: Sequence[str], hunk: Hunk) -> int:
             if _neighbours(lines, at, 0, hunk) <= wanted
             and (wanted == 0 or _beside_text(lines, at, hunk))
             and (not hunk.section or section_at(lines, at) == hunk.section)
-            and (at == len(lines) or at == 0 or not _is_detail(lines[at]))
+            and (at == len(lines) or at == 0 or block_end(lines, at - 1) == at)  # not in front of a detail
         ]
         if fits:
             return min(fits, key=lambda at: abs(at + 1 - hunk.line))
@@ -257,10 +257,6 @@ def _beside_text(lines: Sequence[str], at: int, hunk: Hunk) -> bool:
     if at and bare(lines[at - 1]) == hunk.above:
         return bool(hunk.above and hunk.above.strip())
     return bool(hunk.below and hunk.below.strip())
-
-
-def _is_detail(line: str) -> bool:
-    return line[:1] in (" ", "\t") and bool(line.strip())
 
 
 # --- where new lines go, whatever shape the user has given tasks.md ---------------------------------------------------

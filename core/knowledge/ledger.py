@@ -540,9 +540,7 @@ def find_entry(entries: Mapping[str, Entry], prefix: str) -> tuple[str, Entry]:
     if len(found) == 1:
         return found[0], entries[found[0]]
     if not found:
-        raise KnowledgeError(
-            "no-entry", f"no ledger entry begins with {prefix!r}", hint="'knowledge ledger' lists them"
-        )
-    raise KnowledgeError(
-        "ambiguous", f"{len(found)} ledger entries begin with {prefix!r}", hint="give more of the hash"
-    )
+        message = f"no ledger entry begins with {prefix!r}"
+        raise KnowledgeError("no-entry", message, hint="'knowledge ledger' lists them")
+    message = f"{len(found)} ledger entries begin with {prefix!r}"
+    raise KnowledgeError("ambiguous", message, hint="give more of the hash")

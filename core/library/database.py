@@ -119,14 +119,12 @@ def open_library(
         raise
     except DBAPIError as error:
         engine.dispose()
-        raise KnowledgeError(
-            "library-failed", f"the library cannot be opened: {cause_of(error)}", shown, _hint(error, path)
-        ) from error
+        message = f"the library cannot be opened: {cause_of(error)}"
+        raise KnowledgeError("library-failed", message, shown, _hint(error, path)) from error
     except OSError as error:
         engine.dispose()
-        raise KnowledgeError(
-            "library-failed", f"the library cannot be opened: {error.strerror or error}", shown
-        ) from error
+        message = f"the library cannot be opened: {error.strerror or error}"
+        raise KnowledgeError("library-failed", message, shown) from error
     return Library(engine, path, copy)
 
 

@@ -70,7 +70,9 @@ def better_for(traces: Iterable[UsageTrace], tallies: Mapping[str, Tally], stems
     """Of two chunks that were used for similar questions, the one that served a kind of task clearly better."""
     asked: dict[str, dict[str, set[frozenset[str]]]] = {}
     for trace in traces:
-        question = _stems_of(trace.query or trace.context_summary, stems)
+        words = [word for word in words_of(trace.query or trace.context_summary) if word not in STOP_WORDS]
+        learned = stems.learn(words)
+        question = frozenset(learned[word] for word in words)
         for chunk in trace.chunk_ids:
             asked.setdefault(trace.task_type, {}).setdefault(chunk, set()).add(question)
     found = []
@@ -86,12 +88,6 @@ def better_for(traces: Iterable[UsageTrace], tallies: Mapping[str, Tally], stems
                 note = f"success {known[one]:.2f} against {known[other]:.2f}"
                 found.append(Pair(one, other, "better_for", round(gap, 4), task, note))
     return found
-
-
-def _stems_of(text: str, stems: Stems) -> frozenset[str]:
-    words = [word for word in words_of(text) if word not in STOP_WORDS]
-    known = stems.learn(words)
-    return frozenset(known[word] for word in words)
 
 
 def _alike(one: set[frozenset[str]], other: set[frozenset[str]]) -> bool:
