@@ -100,7 +100,6 @@ def place_of(path: Path) -> Path:
 
 def folder_mark(folder: Path) -> str:
     """Which folder this is. Device numbers are left out: some systems give others after every start."""
-
     try:
         return f"folder {os.stat(folder).st_ino}:{birth_ns(os.path.realpath(folder)) or ''}"
     except OSError:
@@ -154,7 +153,6 @@ def forget(environment: Mapping[str, str], paths: Iterable[str]) -> None:
 
 
 def _change(environment: Mapping[str, str], work: Callable[[dict[str, Yes]], dict[str, Yes]]) -> None:
-
     file = trust_file(environment)
     alone = locks.only_one(file.with_name("trusted.lock"), work="trust", editor_wait=LOCK_SECONDS)
     with disk_errors("trust-failed", "your word cannot be written down", file), alone:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.base import files
+from core.base.checked_lines import Record
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.harvest.batch import Applied, Batch, Staged, with_new_tails, write_together
@@ -23,7 +24,7 @@ from core.harvest.repeats import Grown, Repeats
 from core.harvest.report import HarvestReport, add_counts
 from core.harvest.steps import HarvestOptions, Step
 from core.knowledge.categories import CATEGORIES
-from core.knowledge.journal import FrozenPlan, Journal, JournalError, Record, plan_to_json
+from core.knowledge.journal import FrozenPlan, Journal, JournalError, plan_to_json
 from core.knowledge.ledger import Entries, Entry, merged_entry, note_reclaimed, restored_paths, write_ledger
 from core.knowledge.lines import OwnWrites, noting_tail
 from core.knowledge.projects import cited_name

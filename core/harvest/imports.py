@@ -238,7 +238,6 @@ def _is_fetched(folders: list[str]) -> bool:
 def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[[], datetime]) -> ImportReport:
     """Import for good. Raises KnowledgeError when there is nothing, when another run holds the lock, or the store
     cannot be used."""
-
     limits = replace(options.limits, provider=SOURCE, reclaim="never", keep=True, harvest=True)
     unquoted = replace(options, limits=limits, distil=replace(options.distil, quotes="off"))
     with alone_with(paths, "import"):

@@ -16,6 +16,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from core.base import files, locks
+from core.base.checked_lines import Record, decode, decode_line, encode
 from core.base.homes import advice
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
@@ -28,19 +29,7 @@ from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.edit import change_file
 from core.knowledge.file_notes import finish_moves, note_now
 from core.knowledge.hunks import Hunk, bare
-from core.knowledge.journal import (
-    FrozenPlan,
-    Journal,
-    JournalError,
-    Pending,
-    Record,
-    archive,
-    decode,
-    decode_line,
-    encode,
-    plan_to_json,
-    states_by_sha,
-)
+from core.knowledge.journal import FrozenPlan, Journal, JournalError, Pending, archive, plan_to_json, states_by_sha
 from core.knowledge.ledger import (
     Entries,
     Entry,

@@ -13,16 +13,7 @@ from typing import Any
 from core.base.markdown import Bullet, sanitise_line, split_provenance
 from core.base.result import KnowledgeError
 from core.knowledge.categories import CATEGORY, QUARANTINE, TASKS_FILE
-from core.knowledge.hunks import (
-    Hunk,
-    bare,
-    block_end,
-    line_break,
-    made,
-    place_in,
-    section_at,
-    whole_line,
-)
+from core.knowledge.hunks import Hunk, bare, block_end, line_break, made, place_in, section_at, whole_line
 
 TEXT_CHARACTERS = 4000
 """The longest bullet that a user may write."""

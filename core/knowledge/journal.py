@@ -24,10 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.checked_lines import Record as Record
-from core.base.checked_lines import decode as decode
-from core.base.checked_lines import decode_line as decode_line
-from core.base.checked_lines import encode as encode
+from core.base.checked_lines import Record, decode, encode
 from core.knowledge.lines import PlannedFile
 
 

@@ -82,7 +82,6 @@ def _tight(text: str, piece: Piece) -> Piece | None:
 
 def _markdown(text: str) -> Iterator[Piece]:
     """The blocks of a markdown text below their headings; front matter is a block of its own."""
-
     lines = line_starts(text)
     path: list[tuple[int, str]] = []
     front = re.match(r"---\n(?:.*\n){0,60}?---\n", text)

@@ -14,14 +14,7 @@ from sqlalchemy import Connection, func, select, text, true
 from core.base import files
 from core.base.result import KnowledgeError
 from core.library import schema
-from core.library.database import (
-    Library,
-    backup_name,
-    copy_file,
-    discard_file,
-    experience_of,
-    open_library,
-)
+from core.library.database import Library, backup_name, copy_file, discard_file, experience_of, open_library
 from core.library.rows import counted
 
 AT_ONCE = 1000

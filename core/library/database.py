@@ -130,7 +130,6 @@ def open_library(
 
 def database_errors() -> tuple[type[Exception], ...]:
     """What a database raises, for whoever must not load one to name it."""
-
     from sqlalchemy.exc import SQLAlchemyError
 
     return SQLAlchemyError, sqlite3.Error

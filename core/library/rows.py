@@ -16,20 +16,8 @@ from sqlalchemy import BindParameter, Connection, Select, Table, bindparam, dele
 from sqlalchemy.dialects import postgresql, sqlite
 
 from core.experience.record import write
-from core.library import schema
-from core.library.records import (
-    SYMMETRIC,
-    ChangeRun,
-    Chunk,
-    Concept,
-    Document,
-    Link,
-    Location,
-    Retrieval,
-    UsageTrace,
-    folded,
-    sha256_of,
-)
+from core.library import records, schema
+from core.library.records import Chunk, Concept, Document, Link, Retrieval, UsageTrace, folded, sha256_of
 
 R = TypeVar("R")
 AT_ONCE = 500
@@ -163,7 +151,7 @@ def add_chunks(connection: Connection, records: Sequence[Chunk]) -> None:
     connection.execute(schema.chunk.insert(), unnumbered)
 
 
-def put_location(connection: Connection, record: Location) -> None:
+def put_location(connection: Connection, record: records.Location) -> None:
     """Where a document is found now; a place has one document at a time."""
     put(connection, schema.location, row_of(record))
 
@@ -179,10 +167,10 @@ def chunks_of(connection: Connection, document_id: str) -> list[Chunk]:
     return read(connection, schema.chunk, Chunk, c.document_id == document_id, order=(c.position, c.number))
 
 
-def locations_of(connection: Connection, document_id: str) -> list[Location]:
+def locations_of(connection: Connection, document_id: str) -> list[records.Location]:
     """Where a document was found."""
     c = schema.location.c
-    return read(connection, schema.location, Location, c.document_id == document_id, order=(c.source,))
+    return read(connection, schema.location, records.Location, c.document_id == document_id, order=(c.source,))
 
 
 # --- concepts and links -----------------------------------------------------------------------------------------------
@@ -235,7 +223,7 @@ def add_links(connection: Connection, records: Iterable[Link]) -> None:
 
 def _link_row(record: Link) -> dict[str, Any]:
     row = row_of(record)
-    if record.relation in SYMMETRIC and record.source_id > record.target_id:
+    if record.relation in records.SYMMETRIC and record.source_id > record.target_id:
         for what in ("type", "id"):
             row[f"source_{what}"], row[f"target_{what}"] = row[f"target_{what}"], row[f"source_{what}"]
     return row
@@ -358,7 +346,7 @@ def add_retrieval(
         connection.execute(schema.retrieval_chunk.insert(), rows)
 
 
-def put_run(connection: Connection, record: ChangeRun) -> None:
+def put_run(connection: Connection, record: records.ChangeRun) -> None:
     """A run that changes what was learned: at its beginning, at its end, when it is undone."""
     put(connection, schema.change_run, row_of(record))
 

@@ -22,24 +22,13 @@ from sqlalchemy import Connection, delete, func, select, true, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
 from core.base.project import project_root, repository_root
-from core.library import rows, schema
+from core.library import records, rows, schema
 from core.library.concepts import Names
 from core.library.database import Library
 from core.library.describe import Named
 from core.library.fetch import is_address
 from core.library.prepare import Prepared
-from core.library.records import (
-    Chunk,
-    Concept,
-    Document,
-    Link,
-    Location,
-    SourceProfile,
-    day_of,
-    folded,
-    new_id,
-    sha256_of,
-)
+from core.library.records import Chunk, Concept, Document, Link, Location, day_of, folded, new_id, sha256_of
 
 T = TypeVar("T")
 TRIES = 6
@@ -126,7 +115,6 @@ def _passes(error: DBAPIError) -> bool:
 
 def shelve(library: Library, prepared: Prepared, sha256: str, state: str, now: datetime, known: KnownNames) -> Shelved:
     """Store one document and where it was found. `sha256` is that of the bytes there, `state` as in `Location`."""
-
     place = Location(prepared.source, "", sha256, now, state, _project(prepared.source))
     return in_turn(library, lambda connection: _shelve(connection, prepared, place, now, known), known.forget)
 
@@ -216,7 +204,7 @@ def _profile(connection: Connection, prepared: Prepared, now: datetime) -> str:
     asked = select(c.id).where(c.domain == prepared.domain, c.source_type == prepared.source_type)
     found = connection.execute(asked).scalar()
     if found is None:
-        record = SourceProfile(new_id(), prepared.domain, prepared.source_type, now, now)
+        record = records.SourceProfile(new_id(), prepared.domain, prepared.source_type, now, now)
         rows.put_new(connection, schema.source_profile, [rows.row_of(record)])
         found = connection.execute(asked).scalar_one()
     return str(found)

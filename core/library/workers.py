@@ -173,7 +173,6 @@ def why_gone(error: BaseException) -> str:
 
 def local_processes(number: int) -> Callable[[], Executor]:
     """Processes of this computer, begun again rather than forked: a fork would take our locks and connections along."""
-
     return lambda: ProcessPoolExecutor(number, mp_context=multiprocessing.get_context("spawn"))
 
 
