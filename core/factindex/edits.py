@@ -155,16 +155,10 @@ def _with_items(text: str, facts: Sequence[Fact], ending: str) -> str:
     inside = text[heading.end() : stop]
     kept = inside.rstrip()
     gap = inside[len(kept) :] if following is not None else ""
-    lead = ending if kept else f"{ending}{ending}"
-    if kept and not _ends_with_item(text[: heading.end() + len(kept)]):
-        lead = f"{ending}{ending}"
+    items = scan(text[: heading.end() + len(kept)]).items if kept else []
+    lead = ending if items and items[-1].end >= heading.end() + len(kept) else f"{ending}{ending}"
     tail = (gap.lstrip(" \t").removeprefix("\r").removeprefix("\n") or ending) if following is not None else ""
     return text[: heading.end()] + kept + lead + new.replace("\n", ending) + tail + text[stop:]
-
-
-def _ends_with_item(text: str) -> bool:
-    items = scan(text).items
-    return bool(items) and items[-1].end >= len(text)
 
 
 def _ended(text: str, ending: str) -> str:

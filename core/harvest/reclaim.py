@@ -38,8 +38,14 @@ class Guard:
 
     def objection(self, item: Artifact) -> str:
         """Why this conversation must stay, "" if it may go. Raises OSError when the folder cannot be listed."""
+        if item.is_foreign and item.kind != "conversation":
+            return "nothing is taken out of another tool's store"
         if item.is_foreign:
-            return _why_foreign_stays(item)
+            try:
+                age = time.time() - os.lstat(item.path).st_mtime
+            except OSError:  # gone: `reclaim` cannot open it either, which costs this one alone and not the run
+                return ""
+            return "its tool may still be writing it" if age < QUIET_SECONDS else ""
         self._look()
         if self._protection.unreadable:
             return why_careful(self._protection.unreadable)
@@ -62,16 +68,6 @@ class Guard:
             self._protection = read_protection(scan_conversations(self._paths))
             self._folder = os.path.realpath(self._paths.conversations)
             self._looked = now
-
-
-def _why_foreign_stays(item: Artifact) -> str:
-    if item.kind != "conversation":
-        return "nothing is taken out of another tool's store"
-    try:
-        age = time.time() - os.lstat(item.path).st_mtime
-    except OSError:  # gone: `reclaim` cannot open it either, which costs this one alone and not the run
-        return ""
-    return "its tool may still be writing it" if age < QUIET_SECONDS else ""
 
 
 MAX_COPIES = 1000
