@@ -138,7 +138,7 @@ def _shelve(connection: Connection, prepared: Prepared, place: Location, now: da
     content = sha256_of(prepared.document.text)
     same, before = _there(connection, prepared)
     if same is not None:
-        status, left = _again(connection, prepared, same, before, place, now, known)
+        status, left = _again(connection, prepared, same, before, place, known)
         number = rows.counted(connection, schema.chunk, schema.chunk.c.document_id == same.id)
         return Shelved(same.id, prepared.source, same.title, same.content_type, number, status, left)
     text, said = prepared.document, prepared.said
@@ -147,7 +147,7 @@ def _shelve(connection: Connection, prepared: Prepared, place: Location, now: da
         said.top_summary, said.key_claims, content_sha256=content, written_at=text.written_at, language=text.language,
     )  # fmt: skip
     rows.add_document(connection, document)
-    old = _superseded(connection, before, document.id, place, now)
+    old = _superseded(connection, before, document.id, place)
     left = _settle(connection, prepared, document.id, old, now, known)
     status, number = "changed" if before is not None else "new", len(prepared.chunks)
     return Shelved(document.id, prepared.source, document.title, document.content_type, number, status, left)
@@ -159,7 +159,6 @@ def _again(
     same: Document,
     before: Document | None,
     place: Location,
-    now: datetime,
     known: KnownNames,
 ) -> tuple[str, int]:
     """The library has this content already: here, elsewhere, or as the former version of something. What became of it,
@@ -167,7 +166,7 @@ def _again(
     if before is not None and before.id == same.id:
         rows.put_location(connection, replace(place, document_id=same.id))
         return "archived" if same.status == "archived" else "unchanged", 0
-    old = _superseded(connection, before, same.id, place, now)
+    old = _superseded(connection, before, same.id, place)
     if same.status != "superseded":
         left = sum(_used(connection, old).values())
         return "archived" if same.status == "archived" else "known", left
@@ -175,13 +174,11 @@ def _again(
     connection.execute(update(schema.document).where(c.id == same.id).values(status="active"))
     link = schema.link.c
     connection.execute(delete(schema.link).where(link.target_id == same.id, link.relation == "supersedes"))
-    left = _settle(connection, prepared, same.id, [*old, *rows.chunks_of(connection, same.id)], now, known)
+    left = _settle(connection, prepared, same.id, [*old, *rows.chunks_of(connection, same.id)], place.seen_at, known)
     return "restored", left
 
 
-def _superseded(
-    connection: Connection, before: Document | None, document_id: str, place: Location, now: datetime
-) -> list[Chunk]:
+def _superseded(connection: Connection, before: Document | None, document_id: str, place: Location) -> list[Chunk]:
     """The place has another document now; the former one is that of the other places where it is found, or superseded
     where there is none. Its chunks, of which the same words move over."""
     rows.put_location(connection, replace(place, document_id=document_id))
@@ -194,7 +191,8 @@ def _superseded(
             connection.execute(update(schema.document).where(c.id == before.id).values(source=elsewhere[0].source))
         return []
     connection.execute(update(schema.document).where(c.id == before.id).values(status="superseded"))
-    rows.add_link(connection, Link(new_id(), "document", document_id, "document", before.id, "supersedes", now))
+    link = Link(new_id(), "document", document_id, "document", before.id, "supersedes", place.seen_at)
+    rows.add_link(connection, link)
     return rows.chunks_of(connection, before.id)
 
 
