@@ -212,10 +212,6 @@ def digest_lines(statement: Statement, doubt: str = "") -> str:
     return "\n".join(BREAKS.sub(" ", line) for line in (raw, *bullet.more))
 
 
-def _block(raw: str) -> str:
-    return _DEFINES.sub(r"\1\\[", tame(raw, origins=True)) + "\n"
-
-
 def _fill(rows: list[_Row], room: int, short: Callable[[str], str], note: str = "") -> Digest:
     """Rank by rank, each section first gets its equal share of what is left, for a hundred open tasks must not hide
     every decision; what others did not need goes to what saves most."""
@@ -233,7 +229,8 @@ def _fill(rows: list[_Row], room: int, short: Callable[[str], str], note: str = 
                 if row.category in full:
                     rest.append(row)
                     continue
-                line = _block(short(row.raw))  # only of what is looked at: of thousands a few dozen fit
+                # Only what is looked at: of thousands a few dozen fit.
+                line = _DEFINES.sub(r"\1\\[", tame(short(row.raw), origins=True)) + "\n"
                 own = _size(line)
                 size = own if row.category in taken else _size(_heading(row.category)) + own
                 if size > left and own > room // 2:

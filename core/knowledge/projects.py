@@ -101,11 +101,6 @@ class Here:
     waits: str = ""
 
 
-def names_place(text: str) -> bool:
-    """Whether a text names a file, a path, a function or a ticket: such words are a project's."""
-    return _PLACE.search(text) is not None
-
-
 def prefers(text: str) -> bool:
     """Whether a text says what the user prefers."""
     return _PREFERS.match(text) is not None
@@ -114,7 +109,7 @@ def prefers(text: str) -> bool:
 def is_persons(text: str) -> bool:
     """Whether a text that the user said is theirs in any project: what they prefer, what a common tool does on their
     system."""
-    if names_place(text):
+    if _PLACE.search(text):  # a file, a path, a function or a ticket: such words are a project's
         return False
     if prefers(text):
         return True

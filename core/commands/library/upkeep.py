@@ -17,7 +17,7 @@ from core.harvest.report import Progress, Report
 
 if TYPE_CHECKING:
     from core.library.database import Library
-    from core.library.refresh import Refreshed
+    from core.library.ingest import Refreshed
     from core.library.use.graph import Linked
 
 BUDGET_SECONDS = 20.0
@@ -46,7 +46,7 @@ def library_refresh(
         )
 
     def work(library: Library) -> Refreshed:
-        from core.library.refresh import refresh
+        from core.library.ingest import refresh
 
         return refresh(
             library,
