@@ -143,7 +143,8 @@ def test_a_long_message_does_not_take_the_room_of_what_was_agreed_before(tmp_pat
     with stored.writing(database, tmp_path):
         stored.put(database, stored.Held(1, "p", "", "s", "claude_code", turns=len(said)), pieces)
     asked = "which request limits and which undo did we settle for the parcel API?"
-    made = answering(database, asked, Stems(), 1, (7, 6, 3, 1), 1700)
+    weighed = answering(database, asked, Stems(), 1, (7, 6, 3, 1))
+    made = weighed.excerpt(1700) if weighed is not None else None
     database.close()
     assert made is not None and "10 seconds" in made.text and "- Part 1" in made.text
     assert "**" not in made.text and "##" not in made.text, "marks of markdown are room that tells nothing"
@@ -152,7 +153,7 @@ def test_a_long_message_does_not_take_the_room_of_what_was_agreed_before(tmp_pat
 def test_a_page_goes_with_the_words_side_by_side_not_with_a_long_text_that_has_each_somewhere(tmp_path: Path) -> None:
     """What was pasted has all words of the question, far apart; the reply has three of them in a sentence."""
     from core.search import conversations as stored
-    from core.search.answering import chosen
+    from core.search.answering import weighed
     from core.search.terms import parse_query
     from core.search.words import Stems
 
@@ -168,7 +169,7 @@ def test_a_page_goes_with_the_words_side_by_side_not_with_a_long_text_that_has_e
         stored.put(database, stored.Held(1, "p", "", "s", "claude_code", turns=len(said)), pieces)
     stems = Stems()
     query = parse_query("why does the label printer jam, the parcel tray?", database, stems)
-    made = chosen(query, stems, pieces, 0, 250, {0: 0.4, 1: 0.4})
+    made = weighed(query, stems, pieces, 0, {0: 0.4, 1: 0.4}).excerpt(250)
     database.close()
     assert made is not None and "80 grams" in made.text and len(made.text) <= 250
 
