@@ -418,6 +418,29 @@ def test_what_is_not_there_is_called_weak_and_is_short(shop: Path) -> None:
     assert "weak" not in answered("find", query="how are the release notes of the shop generated")
 
 
+def test_a_name_that_nobody_said_makes_an_answer_weak(shop: Path) -> None:
+    """All other words stand side by side, so the cache of another program passed for an answer."""
+    kept_talk(shop, "s8", ["How long do listings stay in the cache?", "The cache keeps listings for nine minutes."])
+    asked = "How long do listings stay in the Redis cache before they are fetched?"
+    found = answered("find", query=asked)
+    assert "weak:" in found and "nobody said redis" in found and "nine minutes" in found
+    for said in (asked.replace("Redis ", ""), asked.replace("the Redis", "Codex's")):
+        assert "weak" not in answered("find", query=said), said
+
+
+def test_the_branch_of_a_session_is_told_where_one_is_asked_for(shop: Path) -> None:
+    """It stands in the record of the session alone, and in none of its turns."""
+    rows = [
+        turn(role, [{"type": "text", "text": text}], at, "s8", shop) | {"gitBranch": "paint/fences"}
+        for at, (role, text) in enumerate([("user", "Paint the fences."), ("assistant", "All fences are green.")])
+    ]
+    kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
+    (kept / "s8.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call("search", "--build", "--quiet")[0] == 0
+    assert "(session: began on paint/fences)" in answered("find", query="on which branch were the fences painted green?")
+    assert "paint/fences" not in answered("find", query="which colour have the fences?")
+
+
 def test_who_asks_in_other_words_is_shown_which_sessions_there_are(shop: Path) -> None:
     """ "Never said" ended the search, though one look at the names of the sessions would have told where to read."""
     kept_talk(shop, "adding-a-receipt-printer", ["Add the receipt printer", "Done: it prints at 80 mm."])

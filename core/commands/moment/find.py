@@ -112,6 +112,7 @@ _ASKS_COMMAND = re.compile(
     r"build|built|lint(?:er)?|install(?:ed)?|deploy(?:ed)?|format(?:ter)?)\b",
     re.IGNORECASE,
 )
+_ASKS_BRANCH = re.compile(r"\b(?:branch(?:es)?|zweig|branche|rama|ramo)\b|分支|ブランチ", re.IGNORECASE)
 _ID = re.compile(r"(?:rollout-[\dT-]{19}-)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}([0-9a-f]{12})(?:\.jsonl)?\Z")
 _ANY_COMMAND = frozenset(("command", "commands", "check", "checks", "usual", "usually"))
 
@@ -175,7 +176,7 @@ def find(
         strange = look.unsaid(own if own.folder else wide, names=True) if tells and best >= look.least else []
         sure = not text.strip() or (best >= look.least and not lacks and not strange)
         shown = [row for row in _given_room(shown, look) if row.text]
-        shown = [replace(_as_it_stands(row, own.folder) if row.own else row, weak=not sure) for row in shown]
+        shown = [replace(_as_it_stands(row, own.folder, text) if row.own else row, weak=not sure) for row in shown]
         shown = told_against(shown, workspace.paths)
         if tells and not (strange or (shown and sure)):
             strange = look.unsaid(own if own.folder else wide, names=False)
@@ -530,11 +531,12 @@ class _Look:
         return 1 - position if most * 2 >= max(1, len(wanted)) else 0
 
 
-def _as_it_stands(row: FoundRow, root: str) -> FoundRow:
-    """A hit of the own project with what is not so any more: paths that are gone, a branch that was never merged."""
-    state = row.state
-    if row.branch and never_merged(root, row.branch):
-        state = f"{state}, " * bool(state) + f"on {row.branch}, which is not merged"
+def _as_it_stands(row: FoundRow, root: str, asked: str) -> FoundRow:
+    """A hit of the own project with what is not so any more: paths that are gone, a branch that was never merged; and
+    where a branch is `asked` for with that which the session's record names: no turn may."""
+    state, apart = row.state, ", which is not merged" * (bool(row.branch) and never_merged(root, row.branch))
+    if row.branch and (apart or _ASKS_BRANCH.search(asked)):
+        state = f"{state}, " * bool(state) + f"{'' if apart else 'began '}on {row.branch}{apart}"
     return replace(row, gone=tuple(gone(root, row.text)), state=state)
 
 
