@@ -437,7 +437,8 @@ def test_the_branch_of_a_session_is_told_where_one_is_asked_for(shop: Path) -> N
     kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
     (kept / "s8.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert call("search", "--build", "--quiet")[0] == 0
-    assert "(session: began on paint/fences)" in answered("find", query="on which branch were the fences painted green?")
+    told = answered("find", query="on which branch were the fences painted green?")
+    assert "(session: began on paint/fences)" in told
     assert "paint/fences" not in answered("find", query="which colour have the fences?")
 
 

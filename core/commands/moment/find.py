@@ -20,7 +20,6 @@ from core.base.choices import ENTRY_KINDS
 from core.base.entry import Entry
 from core.base.markdown import BY_HAND, split_provenance
 from core.base.result import KnowledgeError, attempt
-from core.commands.bullets import tasks_by_date
 from core.commands.conversations import (
     MAX_LIMIT,
     ConversationFilters,
@@ -51,7 +50,6 @@ from core.commands.workspace import Workspace
 from core.experience import record
 from core.experience.kinds import infer_task_type
 from core.experience.record import Served
-from core.give.commands_here import usual as usual_commands
 from core.give.still import gone, never_merged
 from core.knowledge.categories import CATEGORY
 from core.search import conversations as stored
@@ -356,6 +354,8 @@ class _Look:
 
     def open_tasks(self, scope: Scope) -> list[FoundRow]:
         """The open tasks of a scope, the newest first."""
+        from core.commands.bullets import tasks_by_date  # it loads what changes bullets
+
         found = [row for row, _ in tasks_by_date(self._workspace, "open") if scope.tells(row.bullet)][: self._most]
         made = [(f"{row.file}:{row.bullet.line}", row.bullet.text, row.bullet.provenance) for row in found]
         entries = [Entry("bullet", key, "", text, by.date if by else "", str(by or "")) for key, text, by in made]
@@ -400,6 +400,8 @@ class _Look:
         """The commands that are usual in a project, where it is asked how something is run."""
         if self._database is None or not _ASKS_COMMAND.search(self.text):
             return []
+        from core.give.commands_here import usual as usual_commands  # it loads what takes command lines apart
+
         asked = set(words_of(self.text))
         stems = set(self._stems.learn(asked).values())
 
