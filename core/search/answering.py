@@ -262,7 +262,8 @@ def weighed(
     turns = [(one, [(text, words_of(text)) for text in sentences(one.text)]) for one in pieces]
     known = stems.learn({word for _, texts in turns for _, words in texts for word in words})
     wanted: dict[str, int] = {stem: at for at, term in enumerate(query.terms) for stem in term.stems}
-    all_worth, asked = query.worth, _asked(query.text)
+    all_worth = query.worth
+    asked = [kind.search(query.text) is not None for kind in (_ASKS_CAUSE, _ASKS_VALUE, _ASKS_REFUSAL, _ASKS_FAILURE)]
     shares = [term.worth / all_worth for term in query.terms]
     rows: list[_Sentence] = []
     for one, texts in turns:
@@ -369,32 +370,18 @@ def _mass(shares: Sequence[float], terms: Iterable[int]) -> float:
     return sum([shares[term] for term in terms])
 
 
-class _Asked(NamedTuple):
-    """What a question asks for beside its words."""
-
-    cause: bool
-    value: bool
-    refusal: bool
-    failure: bool
-
-
-def _asked(question: str) -> _Asked:
-    kinds = (_ASKS_CAUSE, _ASKS_VALUE, _ASKS_REFUSAL, _ASKS_FAILURE)
-    return _Asked(*(kind.search(question) is not None for kind in kinds))
-
-
-def _manner(asked: _Asked, one: Piece, text: str) -> float:
-    """What speaks for a sentence beside its words: that it tells a cause or a value, and who says it."""
-    score = 0.0
+def _manner(asked: Sequence[bool], one: Piece, text: str) -> float:
+    """What speaks for a sentence beside its words: that it tells what is `asked` for, and who says it."""
+    score, (cause, value, refusal, failure) = 0.0, asked
     if _CAUSE.search(text):
-        score += 0.3 if asked.cause else 0.12
-    if asked.value and _VALUE.search(text):
+        score += 0.3 if cause else 0.12
+    if value and _VALUE.search(text):
         score += 0.1
-    if asked.refusal and _REFUSAL.match(text):
+    if refusal and _REFUSAL.match(text):
         score += REFUSED
     if one.role == "tool":
         score += OF_TOOL
-        if asked.failure and _FAILURE.search(text):
+        if failure and _FAILURE.search(text):
             score += REFUSED
     elif one.role == "user":
         score += OF_USER * min(1.0, PASTED / len(one.text))

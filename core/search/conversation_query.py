@@ -119,8 +119,8 @@ def unsaid(
     database: Database, text: str, stems: Stems, allowed: Allowed | None, among: Collection[str] | None = None
 ) -> list[str]:
     """The most telling words of a question, or of those `among` them, that stand in no conversation whose folder is
-    `allowed`. Of 139 right answers 59 lack such a word ("although", "simply"); a name that nobody said, of 102 in one,
-    and in 11 of 18 questions about what was never said."""
+    `allowed`. Of 139 right answers 59 lack such a word ("although", "simply"); a name, one of 136, and 11 of 18 that
+    ask for what was never said."""
     if among is not None and not among:
         return []
     rows = database.execute(f"SELECT id, folder FROM conversations WHERE {stored.READ}").fetchall()
