@@ -51,13 +51,18 @@ class Source(NamedTuple):
 _LINUX, _MAC, _WINDOWS = "linux", "darwin", "win"
 
 
+def _settings(below: str) -> tuple[Root, ...]:
+    """A folder among those of settings, on each system."""
+    return (
+        Root(below, "~/.config", "XDG_CONFIG_HOME", _LINUX),
+        Root(below, "~/Library/Application Support", "", _MAC),
+        Root(below, "~/AppData/Roaming", "APPDATA", _WINDOWS),
+    )
+
+
 def editor_roots(folder: str, below: str) -> tuple[Root, ...]:
     """The settings folder of an editor made from VS Code, on each system."""
-    return (
-        Root(f"{folder}/User/{below}", "~/.config", "XDG_CONFIG_HOME", _LINUX),
-        Root(f"{folder}/User/{below}", "~/Library/Application Support", "", _MAC),
-        Root(f"{folder}/User/{below}", "~/AppData/Roaming", "APPDATA", _WINDOWS),
-    )
+    return _settings(f"{folder}/User/{below}")
 
 
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
@@ -142,17 +147,7 @@ SOURCES: tuple[Source, ...] = (
         ),
         ("sessions.db", "*.jsonl"),
     ),
-    Source(
-        "llm",
-        "llm",
-        (
-            Root("", "", "LLM_USER_PATH"),
-            Root("io.datasette.llm", "~/.config", "XDG_CONFIG_HOME", _LINUX),
-            Root("io.datasette.llm", "~/Library/Application Support", "", _MAC),
-            Root("io.datasette.llm", "~/AppData/Roaming", "APPDATA", _WINDOWS),
-        ),
-        ("logs.db",),
-    ),
+    Source("llm", "llm", (Root("", "", "LLM_USER_PATH"), *_settings("io.datasette.llm")), ("logs.db",)),
     Source(
         "deepseek",
         "DeepSeek Harness",

@@ -69,10 +69,6 @@ class OpenFolder:
         self._lost = 0
         return list(self._listed())
 
-    def session(self, id: str) -> StoredSession | None:
-        """The session of that id, None when it is gone."""
-        return next((row for row in self.sessions() if row.id == id), None)
-
     def content(self, session: StoredSession) -> bytes:
         """One session in its canonical form, that of `stores`."""
         return canonical_form(self.kind, session, self._records(session.id))

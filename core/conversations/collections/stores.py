@@ -68,10 +68,6 @@ class OpenStore:
             lambda: canonical_form(self.kind.name, session, self.kind.records(self._file, session.id))
         )
 
-    def session(self, id: str) -> StoredSession | None:
-        """The conversation of that id, None when it is gone."""
-        return next((row for row in self.sessions() if row.id == id), None)
-
     def _steadily(self, look: Callable[[], T]) -> T:
         """A look during which the owner did not write; it is repeated otherwise."""
         for _ in range(ATTEMPTS - 1):
