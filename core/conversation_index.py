@@ -242,7 +242,6 @@ class _Look:
     def _sessions(self, stores: Sequence[Artifact]) -> list[Artifact]:
         """The conversations in databases and exports. A store that did not change is not opened: its conversations are
         those that the last look found."""
-
         kept = json.loads(index.remembered(self._database, "stores") or "{}")
         now: dict[str, list[Any]] = {}
         rows: list[Artifact] = []
@@ -293,10 +292,10 @@ class _Look:
 
     def _read(self, new: Sequence[Artifact], known: Mapping[str, index.Known], until: float) -> Sequence[Artifact]:
         """Read one after the other while there is time; what is left comes back."""
-
         done, total = 0, len(new)
         with StoreCache(self._where.copies) as stores:
-            while done < total and not self._over(until, done):
+            # At least one is read in every look, so that each brings the end nearer.
+            while done < total and not self._cancelled() and (not done or time.monotonic() < until):
                 ends = min(until, time.monotonic() + BATCH_SECONDS)
                 size, first = 0, done
                 with index.writing(self._database, self._where.folder):
@@ -315,10 +314,6 @@ class _Look:
                         if time.monotonic() >= ends or self._cancelled():
                             break
         return new[done:]
-
-    def _over(self, until: float, done: int) -> bool:
-        """Whether to stop; at least one is read in every look, so that each brings the end nearer."""
-        return self._cancelled() or (done > 0 and time.monotonic() >= until)
 
     def _erase(self, until: float) -> None:
         """Take out the words of conversations that are gone, as far as there is time."""
