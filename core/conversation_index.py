@@ -150,7 +150,9 @@ class _Look:
         if where.home:
             rows += [row for row in scan_conversations(where.paths) if row.kind == "conversation"]
             rows += self._in_trash()
-        rows += self._at_places()
+        found = survey(where.places)
+        self._brought.notes += found.notes
+        rows += found.artifacts
         walked = self._walked() if walk else self._known_places()
         inside = {row.path for row in rows}
         rows += [row for row in walked if row.path not in inside]
@@ -198,12 +200,6 @@ class _Look:
             return []
         rows = [artifact_at(os.path.join(self._where.paths.trash, name), HOME, name) for name in names]
         return [row._replace(kind="trash") for row in rows if row is not None and sha_in_trash(row.name)]
-
-    def _at_places(self) -> list[Artifact]:
-        """What the tools left in their places."""
-        found = survey(self._where.places)
-        self._brought.notes += found.notes
-        return found.artifacts
 
     def _walked(self) -> list[Artifact]:
         """What lies in project folders and at the paths that the user named; remembered for the looks to come."""

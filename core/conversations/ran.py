@@ -170,7 +170,7 @@ class Course:
             last = next((row for row in reversed(turn.events) if works(row)), None)
             # A result without a word makes no turn: what is said behind it stands in the turn of the call.
             self.silent = isinstance(last, Call) and not (last.answered and turn.end > last.result >= 0) and self.silent
-        if _speaks(turn):
+        if turn.role in ("user", "assistant") and turn.text.strip() and not orders_tool(turn.text):
             words = " ".join(turn.text.split())
             question = words.rstrip(" *_)`").endswith(("?", "？"))
             beginning = _beginning(words) if len(words) >= LEAST_SAID else ""
@@ -353,11 +353,6 @@ def _beginning(words: str) -> str:
     return (
         words if len(words) <= LONGEST_SAID else f"{words[:LONGEST_SAID].rpartition(' ')[0] or words[:LONGEST_SAID]} …"
     )
-
-
-def _speaks(turn: Turn) -> bool:
-    """Whether somebody says something in a turn."""
-    return turn.role in ("user", "assistant") and bool(turn.text.strip()) and not orders_tool(turn.text)
 
 
 def orders_tool(text: str) -> bool:

@@ -277,11 +277,6 @@ def _is_web(event: Call) -> bool:
     return isinstance(event, Search) and _WEB.search(event.tool) is not None
 
 
-def _prints(event: Call) -> bool:
-    """Whether a command printed a file."""
-    return isinstance(event, Command) and not event.failed and READS.match(event.words.strip()) is not None
-
-
 def _looks(words: str) -> bool:
     """Whether a command line looks for something or prints files, and does nothing else."""
     steps = [step for step in _JOINT.split(_STREAMS.sub("", words).strip()) if not _BESIDE.match(step)]
@@ -293,7 +288,7 @@ def _lengths(event: Call) -> tuple[int, int]:
     if isinstance(event, Command):
         if event.failed:
             return FAILED
-        if _prints(event):
+        if READS.match(event.words.strip()):
             return CODE if _CODE.search(event.words) else PRINTED
         if _DATA.match(event.output):
             return DATA

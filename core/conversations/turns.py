@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -169,6 +169,20 @@ class Reading:
     def at(self, record: Record, time: Any = "") -> None:
         """What follows stands in this record; `time` in any form that `iso_time` reads."""
         self.place = (iso_time(time), record.start, record.end)
+
+    def values(self, records: Iterable[Record], time: str = "timestamp") -> Iterator[dict[str, Any]]:
+        """The objects of records, each while what follows stands in it; `time` is the member with its time. What is no
+        object is counted."""
+        for record in records:
+            if record.value is None:
+                self.skipped += 1
+            else:
+                self.at(record, record.value.get(time))
+                yield record.value
+
+    def dated(self, time: Any) -> None:
+        """The time of what follows, where the record itself tells it; `time` as for `at`."""
+        self.place = (iso_time(time), *self.place[1:])
 
     @property
     def about(self) -> dict[str, Any]:

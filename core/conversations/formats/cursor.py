@@ -82,10 +82,8 @@ def _starts(lines: Sequence[Line], number: int) -> bool:
 
 def _read_transcript(name: str, data: bytes) -> Conversation:
     reading = Reading()
-    for record in json_lines(data):
-        value = record.value or {}
+    for value in reading.values(json_lines(data)):
         message, role = value.get("message"), value.get("role")
-        reading.at(record, value.get("timestamp"))
         if role in ("user", "assistant", "tool", "system") and isinstance(message, dict):
             _read_content(role, message.get("content"), reading)
         elif value.get("type") not in ("turn_ended", "turn_started", "session_started", "metadata"):

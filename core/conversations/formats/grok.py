@@ -44,10 +44,8 @@ def sniff(head: str) -> bool:
 def read(name: str, data: bytes) -> Conversation:
     """Read one session; the name of its folder is its id, which the file does not tell."""
     reading = Reading(_INJECTED)
-    for record in json_lines(data):
-        value = record.value or {}
+    for value in reading.values(json_lines(data)):
         kind = kind_of(value) or {"tool": "tool_result"}.get(kind_of(value, "role"), kind_of(value, "role"))
-        reading.at(record, value.get("timestamp"))
         said = text_of(value.get("content"))
         if kind == "user":
             _read_user(value, said, reading)

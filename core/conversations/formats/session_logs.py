@@ -38,10 +38,8 @@ def read_droid(name: str, data: bytes) -> Conversation:
     """Read one session of Droid."""
     reading = Reading()
     about: dict[str, Any] = {}
-    for record in json_lines(data):
-        value = record.value or {}
+    for value in reading.values(json_lines(data)):
         kind, message = kind_of(value), value.get("message")
-        reading.at(record, value.get("timestamp"))
         if kind == "session_start":
             about = about or value
             reading.agent = "sub-agent" if value.get("callingSessionId") else ""
@@ -68,11 +66,9 @@ def read_deepseek(name: str, data: bytes) -> Conversation:
     reading = Reading()
     about: dict[str, Any] = {}
     title = ""
-    for record in json_lines(data):
-        value = record.value or {}
+    for value in reading.values(json_lines(data), "time"):
         kind, detail = kind_of(value), table_of(value.get("data"))
         message = table_of(detail.get("message")) or detail
-        reading.at(record, value.get("time"))
         said = _texts(message.get("content"))
         if kind == "session":
             about = about or value
