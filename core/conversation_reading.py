@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -21,7 +21,7 @@ from core.base.project import place_of, project_root
 from core.base.secrets.repeats import Secrets
 from core.conversations.days import day_of
 from core.conversations.events import Call
-from core.conversations.ran import Course, Ran, follow, ran_in, read_course, written
+from core.conversations.ran import Course, Ran, follow, ran_in, read_course
 from core.conversations.read import READERS, TEXTS, read_conversation, why_unread
 from core.conversations.searched import searched, title_of
 from core.search import conversations as index
@@ -121,7 +121,7 @@ class _Course:
 
     @property
     def written(self) -> str:
-        return json.dumps({"stood": written(self.stood), "waiting": self.waiting})
+        return json.dumps(asdict(self))
 
 
 def _followed(course: _Course, turns: Sequence[Turn], number: int, secrets: Secrets) -> tuple[str, str]:

@@ -203,6 +203,14 @@ def doubt_in_fences(turns: Sequence[Turn], lines: Sequence[Line]) -> tuple[Turn,
     )
 
 
+def line_above(lines: Sequence[Line], number: int) -> int:
+    """The nearest line with words above `number`; -1 for none."""
+    number -= 1
+    while number >= 0 and not lines[number].text.strip():
+        number -= 1
+    return number
+
+
 def tag_name(text: str) -> str:
     """The tag that a line opens with, in lower case and with dashes, or ""."""
     found = _OPENING.match(text) if "<" in text else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from core.base.command_line import command_key, error_key, error_line, is_invocation
@@ -267,13 +267,8 @@ def follow(course: Course, turns: Sequence[Turn]) -> Course:
     return course
 
 
-def written(course: Course) -> dict[str, Any]:
-    """A course as a table of JSON."""
-    return asdict(course)
-
-
 def read_course(row: dict[str, Any]) -> Course:
-    """A course out of the table that `written` made."""
+    """A course out of its fields as JSON has them."""
     return Course(**{**row, "files": {path: Changed(**held) for path, held in row["files"].items()}})
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from core.conversations.conversation import Turn
 from core.conversations.events import Call, Command, Edit, Event, Plan, Question, Todos, call_words
@@ -92,9 +93,7 @@ def output(text: str, clear: Callable[[str], str]) -> str:
         text = clear("\n".join([head, *errors, tail.partition("…]\n")[2]]))
     else:
         text = clear(text)
-    lines = [line.strip() for line in text.split("\n")]
-    lines = [line for line in lines if line]
-    kept = lines
+    kept = lines = [line for line in map(str.strip, text.split("\n")) if line]
     if len(lines) > 2 * LINES:
         middle = _errors(lines[LINES:-LINES] if _tells(text) else [])
         kept = [*lines[:LINES], *middle, *lines[-LINES:]]
@@ -107,13 +106,7 @@ def _tells(text: str) -> bool:
 
 
 def _errors(lines: Sequence[str]) -> list[str]:
-    found: list[str] = []
-    for line in lines:
-        if _ERROR.search(line):
-            found.append(line)
-            if len(found) == ERRORS:
-                break
-    return found
+    return list(islice(filter(_ERROR.search, lines), ERRORS))
 
 
 def _short(line: str) -> str:
