@@ -29,15 +29,7 @@ from core.sources.artifact import HOME, SETTLED_NS, Artifact
 from core.sources.scan import origin, scan_conversations, sha_in_trash
 from core.sources.sessions import StoreCache, list_sessions
 from core.sources.tools import FILES, Place, disambiguate, forgotten_places, known_as, may_share, project_at
-from core.sources.walk import (
-    artifact_at,
-    as_it_is,
-    folder_state,
-    harvested_at_paths,
-    in_project,
-    store_state,
-    survey,
-)
+from core.sources.walk import artifact_at, as_it_is, folder_state, harvested_at_paths, in_project, store_state, survey
 
 if TYPE_CHECKING:
     from core.search.conversations import Database

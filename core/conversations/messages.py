@@ -21,10 +21,7 @@ _SILENT = frozenset({
 
 
 def read_blocks(
-    role: str,
-    content: Any,
-    reading: Reading,
-    result: Callable[[dict[str, Any], Reading], None] | None = None,
+    role: str, content: Any, reading: Reading, result: Callable[[dict[str, Any], Reading], None] | None = None
 ) -> None:
     """One message of `role` user or assistant. `result` reads a block of what a tool gave back where the tool writes
     one of its own."""

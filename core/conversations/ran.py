@@ -8,15 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from core.base.command_line import command_key, error_key, error_line, is_invocation
-from core.conversations.changed import (
-    DELETED,
-    MOVED,
-    NO_CHANGE,
-    Changed,
-    change_files,
-    command_parts,
-    of_the_work,
-)
+from core.conversations.changed import DELETED, MOVED, NO_CHANGE, Changed, change_files, command_parts, of_the_work
 from core.conversations.conversation import Turn
 from core.conversations.events import (
     INTERRUPTED,
@@ -282,7 +274,7 @@ _ANNOUNCES = re.compile(
 _SAYS_ALONE = re.compile(
     r"I(?:['’]ll| will|['’]m going to) (?:now |first |also )?(?:add|build|change|check|create|edit|fix|implement|"
     r"install|look|make|move|read|remove|rename|replace|run|search|start|test|update|write)\b"
-    r"(?!.*\b(?:always|if|once|when|unless|until|want)\b)[^.!?]{3,120}[.…]?",
+    r"(?!.*\b(?:always|if|once|when|unless|until|want)\b)[^.!?]{3,120}[.…]?"
 )
 """A message of one sentence that tells of work: with others before it, it often ends finished work."""
 _ORDERS_TOOL = re.compile(r"\s*(?:/[\w:-]+(?!\S)|!(?![\s!]))")
