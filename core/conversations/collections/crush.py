@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
-from core.conversations.messages import arguments
-from core.conversations.turns import Reading, iso_time, kind_of, table_of, text_of, truth_of
+from core.conversations.turns import Reading, arguments, iso_time, kind_of, table_of, text_of, truth_of
 
 NAME = "crush"
 _SILENT = frozenset({"reasoning", "finish", "image_url", "binary"})

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
-from core.conversations.messages import arguments
 from core.conversations.records import parse_object
-from core.conversations.turns import Reading, iso_time, list_of, path_of, table_of, text_of
+from core.conversations.turns import Reading, arguments, iso_time, list_of, path_of, table_of, text_of
 
 NAME = "cursor"
 _DATA, _BUBBLE = "composerData:", "bubbleId:"

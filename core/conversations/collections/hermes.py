@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
-from core.conversations.messages import read_calls
-from core.conversations.turns import Reading, iso_time, table_of, text_of, whole_of
+from core.conversations.turns import Reading, iso_time, read_calls, table_of, text_of, whole_of
 
 NAME = "hermes"
 _ENCODED = "\0json:"

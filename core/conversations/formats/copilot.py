@@ -19,9 +19,8 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.events import exit_status
-from core.conversations.messages import arguments
 from core.conversations.records import Record, json_document, json_lines, keys_in, object_keys
-from core.conversations.turns import Reading, kind_of, list_of, path_of, table_of, text_of, whole_of
+from core.conversations.turns import Reading, arguments, kind_of, list_of, path_of, table_of, text_of, whole_of
 
 _FIRST = re.compile(
     r'\s*\{\s*"type"\s*:\s*"(?:session|user|assistant|tool|hook|system|permission|subagent|abort)[.\w]*"\s*,\s*"data"'

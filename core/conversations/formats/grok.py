@@ -14,9 +14,8 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.lines import INJECTED
-from core.conversations.messages import read_calls
 from core.conversations.records import json_lines, keys_in, object_keys
-from core.conversations.turns import Reading, kind_of, text_of
+from core.conversations.turns import Reading, kind_of, read_calls, text_of
 
 _INJECTED = INJECTED | {
     "user-info": "system",

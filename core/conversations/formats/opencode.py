@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.messages import answered
 from core.conversations.records import json_document, object_keys
-from core.conversations.turns import Reading, kind_of, table_of, text_of, whole_of
+from core.conversations.turns import Reading, answered, kind_of, table_of, text_of, whole_of
 
 _SILENT = frozenset({
     "reasoning", "step-start", "step-finish", "snapshot", "patch", "agent", "retry", "compaction", "file",

@@ -17,9 +17,8 @@ from __future__ import annotations
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.messages import arguments, read_blocks
 from core.conversations.records import json_lines, keys_in
-from core.conversations.turns import Reading, kind_of, list_of, table_of, text_of, truth_of
+from core.conversations.turns import Reading, arguments, kind_of, list_of, read_blocks, table_of, text_of, truth_of
 
 _SILENT = frozenset({"todo_state", "session_event", "session_end", "file_snapshot", "settings"})
 
