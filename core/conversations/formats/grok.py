@@ -17,12 +17,7 @@ from core.conversations.lines import INJECTED
 from core.conversations.records import json_lines, keys_in, object_keys
 from core.conversations.turns import Reading, kind_of, read_calls, text_of
 
-_INJECTED = INJECTED | {
-    "user-info": "system",
-    "git-status": "system",
-    "agent-skills": "system",
-    "mcp-servers": "system",
-}
+_INJECTED = INJECTED | dict.fromkeys(("user-info", "git-status", "agent-skills", "mcp-servers"), "system")
 _KINDS = ("system", "user", "assistant", "reasoning", "backend_tool_call", "tool_result")
 _QUERY = re.compile(r"<user_query>\n?(.*?)(?:</user_query>|\Z)", re.DOTALL)
 _OWN_MEMBERS = frozenset({"model_id", "synthetic_reason", "raw_output", "model_fingerprint", "prompt_index"})
