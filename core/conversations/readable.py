@@ -103,13 +103,8 @@ class ReadableConversation:
                  "ended")  # fmt: skip
         return {
             **{name: getattr(self, name) or None for name in names},
-            "in_trash": self.in_trash,
-            "archived": self.archived,
-            "count": self.count,
-            "first": self.first,
-            "next": self.next,
-            "resume": self.resume or None,
-            "end": self.end or None,
+            **{name: getattr(self, name) for name in ("in_trash", "archived", "count", "first", "next")},
+            **{name: getattr(self, name) or None for name in ("resume", "end")},
             "turns": [turn.to_json() for turn in self.turns],
             "items": [item.to_json() for item in self.items],
         }

@@ -189,16 +189,10 @@ def scan(paths: Paths, cache: HashCache | None = None) -> Scan:
     named = [os.path.join(paths.splits, name) for name in names]
     folders = [path for path in named if os.path.isdir(path) and not os.path.islink(path)]
     splits = {path: _read_split(path, cache or HashCache()) for path in folders}
-    return Scan(
-        (
-            *conversations,
-            *(Artifact(path, os.path.basename(path), "split", tree_bytes(path)) for path in splits),
-            *(_in_trash(os.path.join(paths.trash, name), name) for name in _names(str(paths.trash))),
-        ),
-        read_protection(conversations),
-        splits,
-        os.path.realpath(paths.conversations),
-    )
+    split = [Artifact(path, os.path.basename(path), "split", tree_bytes(path)) for path in splits]
+    trash = [_in_trash(os.path.join(paths.trash, name), name) for name in _names(str(paths.trash))]
+    found = (*conversations, *split, *trash)
+    return Scan(found, read_protection(conversations), splits, os.path.realpath(paths.conversations))
 
 
 def scan_conversations(paths: Paths) -> list[Artifact]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from core.base import files
@@ -138,14 +138,11 @@ def _paths(folder: str) -> list[str]:
 
 def _names(folder: str, *, folders: bool = False) -> list[str]:
     """The documents in a folder, or the folders, by name; links are neither. None where there is no such folder."""
-    wanted: Callable[[os.DirEntry[str]], bool] = (
-        (lambda row: row.is_dir(follow_symlinks=False))
-        if folders
-        else (lambda row: row.name.endswith(_SUFFIX) and row.is_file(follow_symlinks=False))
-    )
     try:
         with os.scandir(folder) as rows:
-            return sorted(row.name for row in rows if wanted(row))
+            if folders:
+                return sorted(row.name for row in rows if row.is_dir(follow_symlinks=False))
+            return sorted(row.name for row in rows if row.name.endswith(_SUFFIX) and row.is_file(follow_symlinks=False))
     except (FileNotFoundError, NotADirectoryError):
         return []
 

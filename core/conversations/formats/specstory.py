@@ -85,15 +85,9 @@ def read(name: str, data: bytes) -> Conversation:
     if not title or _TIME.match(title):
         title = first_line(turns)
     times = [turn.time for turn in turns if turn.time]
-    return Conversation(
-        session,
-        "specstory",
-        turns,
-        title,
-        started=times[0] if times else next(filter(None, (_day_told(row) for row in head)), ""),
-        ended=times[-1] if times else "",
-        model=models[0] if models else "",
-    )
+    began, ended = (times[0], times[-1]) if times else (next(filter(None, map(_day_told, head)), ""), "")
+    model = models[0] if models else ""
+    return Conversation(session, "specstory", turns, title, started=began, ended=ended, model=model)
 
 
 def _day_told(row: str) -> str:
