@@ -413,7 +413,8 @@ def joined(name: str, kind: str, parts: Iterable[Conversation]) -> Conversation:
     title = f"{len(rows)} conversations" if rows else ""
     skipped = sum(row.skipped for row in rows)
     started = rows[0].started if rows else ""
-    same = {key: _only(getattr(row, key) for row in rows) for key in ("folder", "model", "repository", "branch")}
+    told = {key: {getattr(row, key) for row in rows} for key in ("folder", "model", "repository", "branch")}
+    same = {key: values.pop() if len(values) == 1 else "" for key, values in told.items()}
     return Conversation(name, kind, tuple(turns), title, started=started, ended=ended, skipped=skipped, **same)
 
 
@@ -426,12 +427,6 @@ def read_export(
     read = read or [Reading().conversation(name, kind)]
     read[-1] = replace(read[-1], skipped=read[-1].skipped + found.torn)
     return tuple(read)
-
-
-def _only(values: Iterable[str]) -> str:
-    """The one value that all have, else ""."""
-    found = set(values)
-    return found.pop() if len(found) == 1 else ""
 
 
 # --- messages as the interfaces of language models have them, and as many tools write them down ----------------------

@@ -87,7 +87,8 @@ class OpenFolder:
                 if about is None:
                     self._lost += 1
                     continue
-                found = [os.lstat(row) for row in self._files(id)]
+                paths = ((message, *self._parts(id, _id_of(message))) for message in self._messages(id))
+                found = [os.lstat(one) for row in paths for one in row]
                 if not found:
                     continue
                 times = about.get("time")
@@ -96,12 +97,6 @@ class OpenFolder:
                 size = sum(row.st_size for row in found)
                 parent = bool(text(about.get("parentID")))
                 yield StoredSession(id, text(about.get("title")), text(about.get("directory")), updated, size, parent)
-
-    def _files(self, id: str) -> Iterator[str]:
-        """The files of a session's messages and their parts."""
-        for message in self._messages(id):
-            yield message
-            yield from self._parts(id, _id_of(message))
 
     def _messages(self, id: str) -> list[str]:
         return _paths(os.path.join(self._path, self._layout.messages, id))

@@ -72,7 +72,8 @@ def read_message(value: dict[str, Any], reading: Reading) -> None:
         elif kind == "text":
             reading.say("system" if hidden else "assistant", text_of(block.get("text")))
         elif kind in ("toolRequest", "frontendToolRequest"):
-            call = _value(block.get("toolCall"))
+            asked = table_of(block.get("toolCall"))
+            call = table_of(asked.get("value", asked))
             name = str(call.get("name", "")).rpartition("__")[2]
             reading.call(name or "tool", call.get("arguments"), id=text_of(block.get("id")))
         elif kind == "toolResponse":
@@ -90,13 +91,8 @@ def read_message(value: dict[str, Any], reading: Reading) -> None:
         reading.person("\n".join(said))
 
 
-def _value(wrapped: Any) -> dict[str, Any]:
-    """What a result holds: `{"status": "success", "value": {...}}`, or the value itself."""
-    inside = wrapped.get("value", wrapped) if isinstance(wrapped, dict) else None
-    return table_of(inside)
-
-
 def _result(wrapped: Any) -> str:
+    """What came back: `{"status": "success", "value": {...}}` (a call is wrapped so too), or the value itself."""
     if not isinstance(wrapped, dict):
         return text_of(wrapped)
     inside = wrapped.get("value", wrapped)
