@@ -68,11 +68,7 @@ class Context:
 
 
 def load_context(
-    global_file: Path,
-    project_file: Path | None,
-    *,
-    secrets: bool = True,
-    environment: Mapping[str, str] | None = None,
+    global_file: Path, project_file: Path | None, *, secrets: bool = True, environment: Mapping[str, str] | None = None
 ) -> Context:
     """Read both files and join them. `secrets` replaces passwords and keys by placeholders;
     `environment` tells where the user's own record of what they trust lies (None: that of the process).

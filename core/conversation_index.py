@@ -29,15 +29,7 @@ from core.sources.artifact import HOME, SETTLED_NS, Artifact
 from core.sources.scan import origin, scan_conversations, sha_in_trash
 from core.sources.sessions import StoreCache, list_sessions
 from core.sources.tools import FILES, Place, disambiguate, forgotten_places, known_as, may_share, project_at
-from core.sources.walk import (
-    artifact_at,
-    as_it_is,
-    folder_state,
-    harvested_at_paths,
-    in_project,
-    store_state,
-    survey,
-)
+from core.sources.walk import artifact_at, as_it_is, folder_state, harvested_at_paths, in_project, store_state, survey
 
 if TYPE_CHECKING:
     from core.search.conversations import Database
@@ -150,7 +142,9 @@ class _Look:
         if where.home:
             rows += [row for row in scan_conversations(where.paths) if row.kind == "conversation"]
             rows += self._in_trash()
-        rows += self._at_places()
+        found = survey(where.places)
+        self._brought.notes += found.notes
+        rows += found.artifacts
         walked = self._walked() if walk else self._known_places()
         inside = {row.path for row in rows}
         rows += [row for row in walked if row.path not in inside]
@@ -199,12 +193,6 @@ class _Look:
         rows = [artifact_at(os.path.join(self._where.paths.trash, name), HOME, name) for name in names]
         return [row._replace(kind="trash") for row in rows if row is not None and sha_in_trash(row.name)]
 
-    def _at_places(self) -> list[Artifact]:
-        """What the tools left in their places."""
-        found = survey(self._where.places)
-        self._brought.notes += found.notes
-        return found.artifacts
-
     def _walked(self) -> list[Artifact]:
         """What lies in project folders and at the paths that the user named; remembered for the looks to come."""
         found = survey(self._where.walked)
@@ -242,7 +230,6 @@ class _Look:
     def _sessions(self, stores: Sequence[Artifact]) -> list[Artifact]:
         """The conversations in databases and exports. A store that did not change is not opened: its conversations are
         those that the last look found."""
-
         kept = json.loads(index.remembered(self._database, "stores") or "{}")
         now: dict[str, list[Any]] = {}
         rows: list[Artifact] = []
@@ -293,10 +280,10 @@ class _Look:
 
     def _read(self, new: Sequence[Artifact], known: Mapping[str, index.Known], until: float) -> Sequence[Artifact]:
         """Read one after the other while there is time; what is left comes back."""
-
         done, total = 0, len(new)
         with StoreCache(self._where.copies) as stores:
-            while done < total and not self._over(until, done):
+            # At least one is read in every look, so that each brings the end nearer.
+            while done < total and not self._cancelled() and (not done or time.monotonic() < until):
                 ends = min(until, time.monotonic() + BATCH_SECONDS)
                 size, first = 0, done
                 with index.writing(self._database, self._where.folder):
@@ -315,10 +302,6 @@ class _Look:
                         if time.monotonic() >= ends or self._cancelled():
                             break
         return new[done:]
-
-    def _over(self, until: float, done: int) -> bool:
-        """Whether to stop; at least one is read in every look, so that each brings the end nearer."""
-        return self._cancelled() or (done > 0 and time.monotonic() >= until)
 
     def _erase(self, until: float) -> None:
         """Take out the words of conversations that are gone, as far as there is time."""

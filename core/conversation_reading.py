@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -21,7 +21,7 @@ from core.base.project import place_of, project_root
 from core.base.secrets.repeats import Secrets
 from core.conversations.days import day_of
 from core.conversations.events import Call
-from core.conversations.ran import Course, Ran, follow, ran_in, read_course, written
+from core.conversations.ran import Course, Ran, follow, ran_in, read_course
 from core.conversations.read import READERS, TEXTS, read_conversation, why_unread
 from core.conversations.searched import searched, title_of
 from core.search import conversations as index
@@ -58,8 +58,8 @@ def read_whole(item: Artifact, row: index.Held, stores: Any) -> Read:
     problem = why_unread(data, found)
     if problem is not None and (not found.turns or found.format in TEXTS):  # of records, what is whole is searched
         raise ValueError(problem.message)
-    pieces = _pieces(found.turns, 0, found, secrets, item)
-    made = _described(row, found, found.turns, len(found.turns), secrets, item)
+    pieces = _pieces(found, 0, secrets, item)
+    made = _described(row, found, secrets, item)
     cut, turn = _cut(found.turns, 0) if item.kind != "session" and found.format in APPENDED else (0, 0)
     if cut:
         made = made._replace(cut=cut, cut_turn=turn, edge=_edge(data[max(0, cut - EDGE_BYTES) : cut]))
@@ -90,7 +90,7 @@ def read_on(item: Artifact, old: index.Held | None, row: index.Held, database: D
     cut, turn = _cut(found.turns, old.cut_turn)
     secrets = Secrets()
     end, after = _followed(course, found.turns, turn - old.cut_turn, secrets)
-    pieces = _pieces(found.turns, old.cut_turn, found, secrets, item)
+    pieces = _pieces(found, old.cut_turn, secrets, item)
     if secrets.count:
         return None
     known = index.texts(database, old.id, old.cut_turn, old.cut_turn)
@@ -99,7 +99,7 @@ def read_on(item: Artifact, old: index.Held | None, row: index.Held, database: D
     edge_bytes = (edge + data)[: len(edge) + cut][-EDGE_BYTES:]
     total = old.cut_turn + len(found.turns)
     made = old._replace(
-        state=row.state, bytes=item.size, turns=total, ended=_ended(found, found.turns, item),
+        state=row.state, bytes=item.size, turns=total, ended=_ended(found, item),
         cut=old.cut + cut, cut_turn=turn, edge=_edge(edge_bytes), state_end=end,
     )  # fmt: skip
     behind = index.runs_before(database, old.id, old.cut_turn)
@@ -121,7 +121,7 @@ class _Course:
 
     @property
     def written(self) -> str:
-        return json.dumps({"stood": written(self.stood), "waiting": self.waiting})
+        return json.dumps(asdict(self))
 
 
 def _followed(course: _Course, turns: Sequence[Turn], number: int, secrets: Secrets) -> tuple[str, str]:
@@ -137,15 +137,9 @@ def _followed(course: _Course, turns: Sequence[Turn], number: int, secrets: Secr
 
 
 def _bytes_from(path: str, start: int) -> bytes:
-    fd = files.open_regular(path)
-    try:
-        os.lseek(fd, start, os.SEEK_SET)
-        chunks = []
-        while chunk := os.read(fd, 1 << 20):
-            chunks.append(chunk)
-        return b"".join(chunks)
-    finally:
-        os.close(fd)
+    with os.fdopen(files.open_regular(path), "rb") as file:
+        file.seek(start)
+        return file.read()
 
 
 def _cut(turns: Sequence[Turn], first: int) -> tuple[int, int]:
@@ -172,48 +166,39 @@ def _edge(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:16]
 
 
-def _pieces(
-    turns: Sequence[Turn], first: int, conversation: Conversation, secrets: Secrets, item: Artifact
-) -> list[index.Piece]:
-
+def _pieces(conversation: Conversation, first: int, secrets: Secrets, item: Artifact) -> list[index.Piece]:
     day = _day_of(conversation, item)
     made = []
-    for number, turn in enumerate(turns, start=first):
-        said = searched(turn, number, partial(secrets.said, turn.role))
-        if said is not None:
-            made.append(index.Piece(said.turn, said.role, local_date(said.time) or day, said.text))
+    for number, turn in enumerate(conversation.turns, start=first):
+        if text := searched(turn, partial(secrets.said, turn.role)):
+            made.append(index.Piece(number, turn.role, local_date(turn.time) or day, text))
     return made
 
 
-def _described(
-    row: index.Held, found: Conversation, turns: Sequence[Turn], count: int, secrets: Secrets, item: Artifact
-) -> index.Held:
+def _described(row: index.Held, found: Conversation, secrets: Secrets, item: Artifact) -> index.Held:
     """What is known of a conversation, cleared."""
-
-    first = next((turn.text for turn in turns if turn.role == "user" and turn.text.strip()), "")[:20_000]
+    first = next((turn.text for turn in found.turns if turn.role == "user" and turn.text.strip()), "")[:20_000]
     folder = found.folder
     if not project_root(folder):
         folder = worked_in(item.path, found) or folder
-    started = found.started or next((turn.time for turn in turns if turn.time), "") or _day_of(found, item)
+    started = found.started or next((turn.time for turn in found.turns if turn.time), "") or _day_of(found, item)
     return row._replace(
         tool=found.format, title=title_of(secrets.title(found.title), secrets.clear(first)[:2000]),
         folder=secrets.clear(folder), project=secrets.clear(place_of(folder)), branch=secrets.clear(found.branch),
-        started=started, ended=_ended(found, turns, item), turns=count, session=found.id,
+        started=started, ended=_ended(found, item), turns=len(found.turns), session=found.id,
     )  # fmt: skip
 
 
-def _ended(found: Conversation, turns: Sequence[Turn], item: Artifact) -> str:
-    return found.ended or next((turn.time for turn in reversed(turns) if turn.time), "") or _day_of(found, item)
+def _ended(found: Conversation, item: Artifact) -> str:
+    return found.ended or next((turn.time for turn in reversed(found.turns) if turn.time), "") or _day_of(found, item)
 
 
 def _with_heading(row: index.Held, pieces: list[index.Piece], secrets: Secrets, ran: list[Ran], course: str) -> Read:
     """The heading before the turns; what was a secret in one text is hidden in all, in commands too, and then the
     course is not kept."""
-    row = row._replace(
-        title=secrets.hide(row.title), folder=secrets.hide(row.folder), project=secrets.hide(row.project),
-        branch=secrets.hide(row.branch), state_end=secrets.hide(row.state_end),
-        secrets=max(row.secrets, secrets.count),
-    )  # fmt: skip
+    names = ("title", "folder", "project", "branch", "state_end")
+    hidden: dict[str, Any] = {name: secrets.hide(getattr(row, name)) for name in names}
+    row = row._replace(secrets=max(row.secrets, secrets.count), **hidden)
     words = f"{row.title}\n{os.path.basename(row.project)} {row.branch}".strip()
     heading = index.Piece(index.HEADING, "title", local_date(row.ended), words)
     if secrets.count:

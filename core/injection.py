@@ -153,6 +153,9 @@ def stable_prefix(
     return Prefix(without_images(text), context, digest, notes)  # one part may define an address for another's image
 
 
+READY = "ready for every new conversation"
+
+
 def shown_digest(
     paths: Paths,
     config: Config,
@@ -170,24 +173,6 @@ def shown_digest(
     for nobody knows which words are this project's. Outside of projects it is all that is known, with `users_only` what
     is the user's alone. A file that cannot be read costs the digest, and is reported.
     """
-    try:
-        return _shown_digest(paths, config, project, around, environment, users_only)
-    except OSError as error:
-        problem = f"the digest cannot be read: {error.strerror or error} ({error.filename or paths.digest})"
-        return ShownDigest("", f"not injected: {problem}", f"WARNING: {problem}; it is left out")
-
-
-READY = "ready for every new conversation"
-
-
-def _shown_digest(
-    paths: Paths,
-    config: Config,
-    project: Path | None,
-    around: Path | None,
-    environment: Mapping[str, str] | None,
-    users_only: bool,
-) -> ShownDigest:
     if not config.digest_enabled:
         return ShownDigest("", "switched off: digest_enabled = false")
     variables = os.environ if environment is None else environment
@@ -206,15 +191,20 @@ def _shown_digest(
     inputs += [trust_file(variables)]
     inputs += [above / ".git" for above in (Path(here), *Path(here).parents) if here]
     place = cache_folder(paths.home, variables) / "ready" / f"digest-{sha256(os.fsencode(here)).hexdigest()[:16]}"
-    # A hook waits for this at each start of a session: made new it takes more than the 0.1 s that a hook may take.
-    shown = kept_ready(
-        place,
-        inputs,
-        made,
-        asked=[here, config.digest_scope, config.digest_max_bytes, config.redact, users_only],
-        read=lambda kept: [str(kept[at]) for at in range(5)],
-        whole=lambda: not unsure,
-    )
+    asked = [here, config.digest_scope, config.digest_max_bytes, config.redact, users_only]
+    try:
+        # A hook waits for this at each start of a session: made new it takes more than the 0.1 s that a hook may take.
+        shown = kept_ready(
+            place,
+            inputs,
+            made,
+            asked=asked,
+            read=lambda kept: [str(kept[at]) for at in range(5)],
+            whole=lambda: not unsure,
+        )
+    except OSError as error:
+        problem = f"the digest cannot be read: {error.strerror or error} ({error.filename or paths.digest})"
+        return ShownDigest("", f"not injected: {problem}", f"WARNING: {problem}; it is left out")
     return unsure[0] if unsure else ShownDigest(*shown)
 
 

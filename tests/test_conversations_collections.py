@@ -126,8 +126,7 @@ def test_the_owner_writes_on_while_we_read_and_what_it_adds_is_seen(tmp_path: Pa
     path = tmp_path / "opencode.db"
     made = MAKERS["opencode"](path)
     store = OpenStore(str(path))
-    first = store.session("ses_1")
-    assert first is not None
+    first = next(row for row in store.sessions() if row.id == "ses_1")
     before = store.content(first)
     made.execute("PRAGMA busy_timeout = 0")  # a lock of ours would be an error at once
     for number in range(10, 60):
@@ -145,8 +144,7 @@ def test_an_owner_that_comes_back_while_we_read_is_noticed(tmp_path: Path) -> No
     path = tmp_path / "opencode.db"
     MAKERS["opencode"](path).close()
     store = OpenStore(str(path))
-    first = store.session("ses_1")
-    assert first is not None
+    first = next(row for row in store.sessions() if row.id == "ses_1")
     back = sqlite3.connect(path, isolation_level=None)
     say_in_opencode(back, "ses_1", 10, "user", "I am back")
     assert b"I am back" in store.content(first)

@@ -218,8 +218,7 @@ def test_the_files_of_a_session_are_what_its_database_will_hold(first: bool, tmp
         ("ses_2", "Ports", "/srv/app"),
     ]
     for row in held.sessions():
-        there = moved.session(row.id)
-        assert there is not None
+        there = next(other for other in moved.sessions() if other.id == row.id)
         assert held.content(row) == moved.content(there)
     moved.close()
     asked = read_conversation("x", held.content(held.sessions()[0]))
@@ -250,8 +249,7 @@ def test_a_message_of_the_first_versions_holds_its_parts_opencode_files(tmp_path
     own = {"id": "m", "role": "user", "metadata": {"time": {"created": 1}}, "parts": [text("Hm?")]}
     (storage / "message/ses_2/m.json").write_text(json.dumps(own))
     held = OpenFolder(str(storage))
-    row = held.session("ses_2")
-    assert row is not None
+    row = next(row for row in held.sessions() if row.id == "ses_2")
     said = [turn.text for turn in read_conversation("x", held.content(row)).turns]
     assert said == ["Hm?", "Look for the port."]
 

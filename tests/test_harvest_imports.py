@@ -496,4 +496,4 @@ def test_what_is_kept_of_an_export_stands_for_the_file_that_was_listed(
     path = left(tmp_path / "c.json", chat("id-1", "T", "w") | {"create_time": None, "update_time": None})
     for item in (Artifact(str(path), path.name, "store", mtime_ns=time) for time in (1, 2)):
         with StoreCache(tmp_path / "stores") as opened:
-            assert [row.mtime_ns for row in opened.sessions(item)] == [item.mtime_ns]
+            assert [row.mtime_ns for row in opened.listed(item)[0]] == [item.mtime_ns]

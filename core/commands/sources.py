@@ -23,9 +23,9 @@ from core.harvest.classify import classify_conversation
 from core.harvest.steps import KEEP_DAYS as KEEP_DAYS
 from core.knowledge.ledger import Entry, seen_ledger
 from core.sources.artifact import HOME as HOME
-from core.sources.artifact import Artifact
+from core.sources.artifact import Artifact, Survey
 from core.sources.scan import read_protection, scan_conversations
-from core.sources.sessions import Sessions, StoreCache, list_sessions
+from core.sources.sessions import StoreCache, list_sessions
 from core.sources.tools import ALL as ALL
 from core.sources.tools import EXPORTS, FILES, SOURCES, Place, forgotten_places, known_as, places
 from core.sources.tools import NAMES as NAMES
@@ -164,7 +164,7 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
     return report
 
 
-def _listed(workspace: Workspace, stores: Sequence[Artifact], asked: Collection[str] = ()) -> Sessions:
+def _listed(workspace: Workspace, stores: Sequence[Artifact], asked: Collection[str] = ()) -> Survey:
     """The conversations in these stores; those of `asked` folders were named by the user."""
     with StoreCache(workspace.cache / "stores") as opened:
         return list_sessions(stores, opened, asked)

@@ -86,11 +86,9 @@ def with_texts(conversation: Conversation, change: Callable[[str], str]) -> Conv
         replace(turn, text=change(turn.text), events=tuple(kinds.with_text(event, change) for event in turn.events))
         for turn in conversation.turns
     ]
-    title, folder = change(conversation.title), change(conversation.folder)
-    repository, branch = change(conversation.repository), change(conversation.branch)
-    return replace(
-        conversation, turns=tuple(turns), title=title, folder=folder, repository=repository, branch=branch
-    )  # fmt: skip
+    names = ("title", "folder", "repository", "branch")
+    facts: dict[str, Any] = {name: change(getattr(conversation, name)) for name in names}
+    return replace(conversation, turns=tuple(turns), **facts)
 
 
 def _rows(data: bytes) -> Iterator[dict[str, Any]]:

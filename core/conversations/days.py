@@ -36,7 +36,11 @@ def day_of(conversation: Conversation, name: str, mtime_ns: int) -> str:
             return day
     of_file = iso_of(max(0, mtime_ns) / 1e9)[:10]
     named = written_day(name)
-    return of_file if of_file and (not named or named > _after(of_file)) else named
+    if not of_file or not named:
+        return of_file or named
+    # It may tell the day of a place where it is tomorrow already.
+    after = (date.fromisoformat(of_file) + timedelta(days=1)).isoformat()
+    return of_file if named > after else named
 
 
 def utc_day(written: str) -> str:
@@ -68,8 +72,3 @@ def _days(text: str) -> Iterator[tuple[int, int, int]]:
     for found in _NAMED_MONTH.finditer(text):
         if day := found[1] or found[3]:
             yield int(found[4]), _MONTHS.index(found[2].lower()) + 1, int(day)
-
-
-def _after(day: str) -> str:
-    """The day behind one: a name may tell the day of a place where it is tomorrow already."""
-    return (date.fromisoformat(day) + timedelta(days=1)).isoformat()

@@ -300,15 +300,9 @@ def todo_items(row: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         status, number = _first(row, ("status",)), row.get("taskId")
         moved = ((f"#{number}", status),) if isinstance(number, str) and status else ()
         return ((subject, status or "pending"),) if subject else moved
-    rows = [entry for entry in held if isinstance(entry, Mapping)]
-    texts = [
-        (
-            _first(entry, ("content", "step", "title", "subject", "text", "description")),
-            _first(entry, ("status", "state")),
-        )
-        for entry in rows
-    ]
-    return tuple((text, state) for text, state in texts if text)
+    names = ("content", "step", "title", "subject", "text", "description")
+    rows = (entry for entry in held if isinstance(entry, Mapping))
+    return tuple((text, _first(row, ("status", "state"))) for row in rows if (text := _first(row, names)))
 
 
 def _asked(row: Mapping[str, Any]) -> tuple[tuple[str, str, str], ...]:

@@ -55,35 +55,17 @@ Labelled = Label | tuple[str, str | None]
 # Tags around text that nobody in the conversation said: context put in by the tool, and what tools gave back.
 # A model's thoughts count as context as well: they were not said, and guesses in them are not knowledge.
 INJECTED: dict[str, str] = {
-    "initial-context": "system",
-    "system-reminder": "system",
-    "environment-details": "system",
-    "environment-context": "system",
-    "user-instructions": "system",
-    "ide-opened-file": "system",
-    "command-name": "system",
-    "command-message": "system",
-    "command-args": "system",
-    "command-contents": "system",
-    "local-command-caveat": "system",
-    "think": "system",
-    "thinking": "system",
-    "knowledge": "system",
-    "local-command-stdout": "tool",
-    "local-command-stderr": "tool",
-    "bash-stdout": "tool",
-    "bash-stderr": "tool",
-    "command-output": "tool",
-    "shell-output": "tool",
-    "task-notification": "tool",
-    "tool-use": "tool",
-    "tool-call": "tool",
-    "tool-result": "tool",
-    "tool-output": "tool",
-    "function-calls": "tool",
-    "function-results": "tool",
-    "persisted-output": "tool",
-}
+    **dict.fromkeys((
+        "initial-context", "system-reminder", "environment-details", "environment-context", "user-instructions",
+        "ide-opened-file", "command-name", "command-message", "command-args", "command-contents",
+        "local-command-caveat", "think", "thinking", "knowledge",
+    ), "system"),
+    **dict.fromkeys((
+        "local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr", "command-output", "shell-output",
+        "task-notification", "tool-use", "tool-call", "tool-result", "tool-output", "function-calls",
+        "function-results", "persisted-output",
+    ), "tool"),
+}  # fmt: skip
 
 _OPENING = re.compile(r"\s{0,16}<([A-Za-z][\w:.-]{0,40})(?=[\s>])")
 _CLOSING = re.compile(r"</([A-Za-z][\w:.-]{0,40})\s?>")
@@ -219,6 +201,14 @@ def doubt_in_fences(turns: Sequence[Turn], lines: Sequence[Line]) -> tuple[Turn,
         else turn
         for turn in turns
     )
+
+
+def line_above(lines: Sequence[Line], number: int) -> int:
+    """The nearest line with words above `number`; -1 for none."""
+    number -= 1
+    while number >= 0 and not lines[number].text.strip():
+        number -= 1
+    return number
 
 
 def tag_name(text: str) -> str:

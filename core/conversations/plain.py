@@ -62,9 +62,8 @@ def read(name: str, data: bytes) -> Conversation:
     turns = doubt_after_tools(fold_turns(lines, labels), lines, labels)
     turns = doubt_in_fences(turns, lines)
     times = [turn.time for turn in turns if turn.time]
-    return Conversation(
-        name, "plain", turns, first_line(turns), started=times[0] if times else "", ended=times[-1] if times else ""
-    )
+    began, ended = (times[0], times[-1]) if times else ("", "")
+    return Conversation(name, "plain", turns, first_line(turns), started=began, ended=ended)
 
 
 def speaker_labels(lines: Sequence[Line]) -> Iterator[Label]:

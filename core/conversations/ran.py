@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from core.base.command_line import command_key, error_key, error_line, is_invocation
-from core.conversations.changed import (
-    DELETED,
-    MOVED,
-    NO_CHANGE,
-    Changed,
-    change_files,
-    command_parts,
-    of_the_work,
-)
+from core.conversations.changed import DELETED, MOVED, NO_CHANGE, Changed, change_files, command_parts, of_the_work
 from core.conversations.conversation import Turn
 from core.conversations.events import (
     INTERRUPTED,
@@ -170,7 +162,7 @@ class Course:
             last = next((row for row in reversed(turn.events) if works(row)), None)
             # A result without a word makes no turn: what is said behind it stands in the turn of the call.
             self.silent = isinstance(last, Call) and not (last.answered and turn.end > last.result >= 0) and self.silent
-        if _speaks(turn):
+        if turn.role in ("user", "assistant") and turn.text.strip() and not orders_tool(turn.text):
             words = " ".join(turn.text.split())
             question = words.rstrip(" *_)`").endswith(("?", "？"))
             beginning = _beginning(words) if len(words) >= LEAST_SAID else ""
@@ -267,13 +259,8 @@ def follow(course: Course, turns: Sequence[Turn]) -> Course:
     return course
 
 
-def written(course: Course) -> dict[str, Any]:
-    """A course as a table of JSON."""
-    return asdict(course)
-
-
 def read_course(row: dict[str, Any]) -> Course:
-    """A course out of the table that `written` made."""
+    """A course out of its fields as JSON has them."""
     return Course(**{**row, "files": {path: Changed(**held) for path, held in row["files"].items()}})
 
 
@@ -287,7 +274,7 @@ _ANNOUNCES = re.compile(
 _SAYS_ALONE = re.compile(
     r"I(?:['’]ll| will|['’]m going to) (?:now |first |also )?(?:add|build|change|check|create|edit|fix|implement|"
     r"install|look|make|move|read|remove|rename|replace|run|search|start|test|update|write)\b"
-    r"(?!.*\b(?:always|if|once|when|unless|until|want)\b)[^.!?]{3,120}[.…]?",
+    r"(?!.*\b(?:always|if|once|when|unless|until|want)\b)[^.!?]{3,120}[.…]?"
 )
 """A message of one sentence that tells of work: with others before it, it often ends finished work."""
 _ORDERS_TOOL = re.compile(r"\s*(?:/[\w:-]+(?!\S)|!(?![\s!]))")
@@ -353,11 +340,6 @@ def _beginning(words: str) -> str:
     return (
         words if len(words) <= LONGEST_SAID else f"{words[:LONGEST_SAID].rpartition(' ')[0] or words[:LONGEST_SAID]} …"
     )
-
-
-def _speaks(turn: Turn) -> bool:
-    """Whether somebody says something in a turn."""
-    return turn.role in ("user", "assistant") and bool(turn.text.strip()) and not orders_tool(turn.text)
 
 
 def orders_tool(text: str) -> bool:

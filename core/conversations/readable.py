@@ -103,13 +103,8 @@ class ReadableConversation:
                  "ended")  # fmt: skip
         return {
             **{name: getattr(self, name) or None for name in names},
-            "in_trash": self.in_trash,
-            "archived": self.archived,
-            "count": self.count,
-            "first": self.first,
-            "next": self.next,
-            "resume": self.resume or None,
-            "end": self.end or None,
+            **{name: getattr(self, name) for name in ("in_trash", "archived", "count", "first", "next")},
+            **{name: getattr(self, name) or None for name in ("resume", "end")},
             "turns": [turn.to_json() for turn in self.turns],
             "items": [item.to_json() for item in self.items],
         }
@@ -143,14 +138,11 @@ def cleared(conversation: Conversation) -> Cleared:
         if any(isinstance(event, Command) for event in turn.events):
             for command in turn.commands:
                 secrets.clear(command.words)
-    hidden = {name: secrets.hide(value) for name, value in facts.items()}
+    hidden: dict[str, Any] = {name: secrets.hide(value) for name, value in facts.items()}
     said = tuple(secrets.hide(text) for text in texts) if secrets.count else tuple(texts)
     asked = (text for turn, text in zip(conversation.turns, said, strict=True) if turn.role == "user" and text.strip())
-    shown = replace(
-        conversation, title=title_of(secrets.title(conversation.title), next(asked, "")[:2000]),
-        folder=hidden["folder"], repository=hidden["repository"], branch=hidden["branch"],
-    )  # fmt: skip
-    return Cleared(shown, said, secrets)
+    title = title_of(secrets.title(conversation.title), next(asked, "")[:2000])
+    return Cleared(replace(conversation, title=title, **hidden), said, secrets)
 
 
 def page(whole: Cleared, first: int, number: int | None, items: Iterable[HarvestedItem]) -> tuple[ReadableTurn, ...]:

@@ -121,17 +121,12 @@ def rendered_turns(conversation: Conversation) -> tuple[str, ...]:
     for event in events:
         if isinstance(event, Call) and event.result >= 0:
             results.setdefault(event.result, []).append(event)
+    delegated = [event for event in events if isinstance(event, Delegation)]
     shown = _Shown(
         results=results,
         paired=paired,
         todos=next((event for event in reversed(events) if isinstance(event, Todos) and event.items), None),
-        handed={
-            _squeezed(text)
-            for event in events
-            if isinstance(event, Delegation)
-            for text in (event.words, event.output)
-            if text
-        },
+        handed={_squeezed(text) for one in delegated for text in (one.words, one.output) if text},
         told={turn.start for turn in turns if turn.role == "tool" and turn.start in results},
     )
     return tuple(_rendered(turn, shown) for turn in turns)
@@ -212,15 +207,8 @@ def _rendered(turn: Turn, shown: _Shown) -> str:
             if both and isinstance(calls[0], FileRead) and _is_code(calls[0]):
                 words = calls[0].path
             # In some transcripts a call and what it gave back stand in one block.
-            words = _output(
-                words,
-                _lengths(calls[0])
-                if both and not isinstance(calls[0], Edit)
-                else GIVEN_EDIT
-                if isinstance(calls[0], Edit)
-                else GIVEN,
-                shown,
-            )
+            lengths = GIVEN_EDIT if isinstance(calls[0], Edit) else _lengths(calls[0]) if both else GIVEN
+            words = _output(words, lengths, shown)
     elif turn.role == "tool" and turn.start in shown.results:
         event = _answered_by(turn, shown.results[turn.start])
         if isinstance(event, Todos) or (isinstance(event, Edit) and event.failed is False) or _is_code(event):
@@ -277,11 +265,6 @@ def _is_web(event: Call) -> bool:
     return isinstance(event, Search) and _WEB.search(event.tool) is not None
 
 
-def _prints(event: Call) -> bool:
-    """Whether a command printed a file."""
-    return isinstance(event, Command) and not event.failed and READS.match(event.words.strip()) is not None
-
-
 def _looks(words: str) -> bool:
     """Whether a command line looks for something or prints files, and does nothing else."""
     steps = [step for step in _JOINT.split(_STREAMS.sub("", words).strip()) if not _BESIDE.match(step)]
@@ -293,7 +276,7 @@ def _lengths(event: Call) -> tuple[int, int]:
     if isinstance(event, Command):
         if event.failed:
             return FAILED
-        if _prints(event):
+        if READS.match(event.words.strip()):
             return CODE if _CODE.search(event.words) else PRINTED
         if _DATA.match(event.output):
             return DATA

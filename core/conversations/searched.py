@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from itertools import islice
 
 from core.conversations.conversation import Turn
 from core.conversations.events import Call, Command, Edit, Event, Plan, Question, Todos, call_words
@@ -46,31 +46,21 @@ _MAY_TELL = ("rror", "xception", "fail", "fatal", "panick", "denied", "refused",
              "cannot", "unable", "arning", "FAIL")  # fmt: skip
 
 
-class Spoken(NamedTuple):
-    """One turn as it is searched: its number in the conversation (from 0), who spoke, the words, when (ISO 8601)."""
-
-    turn: int
-    role: str
-    text: str
-    time: str
-
-
-def searched(turn: Turn, number: int, clear: Callable[[str], str]) -> Spoken | None:
-    """A turn as it goes into an index, None for one that does not; `clear` takes secrets out of a text."""
+def searched(turn: Turn, clear: Callable[[str], str]) -> str:
+    """The words of a turn that go into an index, "" where none do; `clear` takes secrets out of a text."""
     if turn.role in ("user", "assistant"):
-        text = clear(cut(turn.text, SPOKEN * 3 // 4, SPOKEN // 4)).strip()
-    elif turn.role != "tool":
-        return None
-    elif turn.is_call:
-        text = clear("\n".join(filter(None, map(_called, turn.events)))).strip()
-        if any(isinstance(event, Edit) and not (event.failed or event.refused) for event in turn.events):
-            text = f"{text}\n{written(turn.text, clear)}".strip()
-        if any(isinstance(event, Call) and turn.start <= event.result < turn.end for event in turn.events):
-            # A transcript in which a call and what it gave back stand in one block.
-            text = f"{text}\n{output(turn.text, clear)}".strip()
-    else:
-        text = output(turn.text, clear)
-    return Spoken(number, turn.role, text, turn.time) if text else None
+        return clear(cut(turn.text, SPOKEN * 3 // 4, SPOKEN // 4)).strip()
+    if turn.role != "tool":
+        return ""
+    if not turn.is_call:
+        return output(turn.text, clear)
+    text = clear("\n".join(filter(None, map(_called, turn.events)))).strip()
+    if any(isinstance(event, Edit) and not (event.failed or event.refused) for event in turn.events):
+        text = f"{text}\n{written(turn.text, clear)}".strip()
+    if any(isinstance(event, Call) and turn.start <= event.result < turn.end for event in turn.events):
+        # A transcript in which a call and what it gave back stand in one block.
+        text = f"{text}\n{output(turn.text, clear)}".strip()
+    return text
 
 
 def written(text: str, clear: Callable[[str], str]) -> str:
@@ -103,9 +93,7 @@ def output(text: str, clear: Callable[[str], str]) -> str:
         text = clear("\n".join([head, *errors, tail.partition("…]\n")[2]]))
     else:
         text = clear(text)
-    lines = [line.strip() for line in text.split("\n")]
-    lines = [line for line in lines if line]
-    kept = lines
+    kept = lines = [line for line in map(str.strip, text.split("\n")) if line]
     if len(lines) > 2 * LINES:
         middle = _errors(lines[LINES:-LINES] if _tells(text) else [])
         kept = [*lines[:LINES], *middle, *lines[-LINES:]]
@@ -118,13 +106,7 @@ def _tells(text: str) -> bool:
 
 
 def _errors(lines: Sequence[str]) -> list[str]:
-    found: list[str] = []
-    for line in lines:
-        if _ERROR.search(line):
-            found.append(line)
-            if len(found) == ERRORS:
-                break
-    return found
+    return list(islice(filter(_ERROR.search, lines), ERRORS))
 
 
 def _short(line: str) -> str:

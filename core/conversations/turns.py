@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -21,6 +21,7 @@ from core.conversations.events import (
     Call,
     Compaction,
     Event,
+    Question,
     Reminder,
     call_event,
     ends,
@@ -29,7 +30,7 @@ from core.conversations.events import (
     shortened,
 )
 from core.conversations.lines import INJECTED, Line, block_ends, first_line
-from core.conversations.records import Document, Record
+from core.conversations.records import Document, Record, parse_object
 
 # Of a longer output, or of longer context, the beginning and the end are kept: nothing durable is in the middle of a
 # listing, while errors and results stand at its end. What people and assistants say is never cut. In characters; a
@@ -169,6 +170,20 @@ class Reading:
     def at(self, record: Record, time: Any = "") -> None:
         """What follows stands in this record; `time` in any form that `iso_time` reads."""
         self.place = (iso_time(time), record.start, record.end)
+
+    def values(self, records: Iterable[Record], time: str = "timestamp") -> Iterator[dict[str, Any]]:
+        """The objects of records, each while what follows stands in it; `time` is the member with its time. What is no
+        object is counted."""
+        for record in records:
+            if record.value is None:
+                self.skipped += 1
+            else:
+                self.at(record, record.value.get(time))
+                yield record.value
+
+    def dated(self, time: Any) -> None:
+        """The time of what follows, where the record itself tells it; `time` as for `at`."""
+        self.place = (iso_time(time), *self.place[1:])
 
     @property
     def about(self) -> dict[str, Any]:
@@ -398,7 +413,8 @@ def joined(name: str, kind: str, parts: Iterable[Conversation]) -> Conversation:
     title = f"{len(rows)} conversations" if rows else ""
     skipped = sum(row.skipped for row in rows)
     started = rows[0].started if rows else ""
-    same = {key: _only(getattr(row, key) for row in rows) for key in ("folder", "model", "repository", "branch")}
+    told = {key: {getattr(row, key) for row in rows} for key in ("folder", "model", "repository", "branch")}
+    same = {key: values.pop() if len(values) == 1 else "" for key, values in told.items()}
     return Conversation(name, kind, tuple(turns), title, started=started, ended=ended, skipped=skipped, **same)
 
 
@@ -413,7 +429,66 @@ def read_export(
     return tuple(read)
 
 
-def _only(values: Iterable[str]) -> str:
-    """The one value that all have, else ""."""
-    found = set(values)
-    return found.pop() if len(found) == 1 else ""
+# --- messages as the interfaces of language models have them, and as many tools write them down ----------------------
+
+# Blocks (`text`, `tool_use`, `tool_result`) as in Anthropic's Messages API, and `tool_calls` beside the content as in
+# OpenAI's Chat Completions API; both are documented by their makers.
+
+_SILENT = frozenset({
+    "thinking", "redacted_thinking", "reasoning", "image", "document", "image_url", "input_image", "token_budget",
+    "flag", "voice_note",
+})  # fmt: skip
+
+
+def read_blocks(
+    role: str, content: Any, reading: Reading, result: Callable[[dict[str, Any], Reading], None] | None = None
+) -> None:
+    """One message of `role` user or assistant. `result` reads a block of what a tool gave back where the tool writes
+    one of its own."""
+    said: list[str] = []
+    for block in content if isinstance(content, list) else [content]:
+        kind = "text" if isinstance(block, str) else kind_of(block)
+        if kind == "text" and role == "assistant":
+            reading.say("assistant", text_of([block]))
+        elif kind == "text":
+            said.append(text_of([block]))
+        elif kind in ("tool_use", "toolCall"):
+            given = block.get("input", block.get("arguments"))
+            reading.call(block.get("name"), given, id=text_of(block.get("id") or block.get("name")))
+        elif kind == "tool_result":
+            (result or read_result)(block, reading)
+        elif kind not in _SILENT:
+            reading.skipped += 1
+    reading.person("\n".join(said))
+
+
+def read_result(block: dict[str, Any], reading: Reading) -> None:
+    """A block `tool_result`."""
+    failed = truth_of(block.get("is_error"))
+    key = text_of(block.get("tool_use_id") or block.get("name"))
+    reading.result(text_of(block.get("content")), id=key, failed=failed)
+
+
+def read_calls(calls: Any, reading: Reading) -> None:
+    """The `tool_calls` of an answer; the function and its arguments may stand one level higher."""
+    for call in list_of(calls):
+        if not isinstance(call, dict):
+            reading.skipped += 1
+            continue
+        inside = call.get("function")
+        asked = inside if isinstance(inside, dict) else call
+        given = asked.get("arguments", asked.get("input"))
+        reading.call(asked.get("name"), arguments(given), id=text_of(call.get("id") or call.get("tool_call_id")))
+
+
+def arguments(given: Any) -> Any:
+    """The arguments of a call, which many tools keep as JSON inside a string."""
+    return parse_object(given) or given if isinstance(given, str) else given
+
+
+def answered(event: Call, answer: Callable[[int, str], str]) -> Call:
+    """A question with its answers; `answer` says which belongs to a question's number (from 0) and words."""
+    if not isinstance(event, Question):
+        return event
+    rows = [(asked, options, answer(at, asked)) for at, (asked, options, _) in enumerate(event.asked)]
+    return replace(event, asked=tuple(rows))

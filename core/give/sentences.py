@@ -237,11 +237,8 @@ def tells(part: str, *, done: bool) -> bool:
 
 def _weighed(text: str, place: str, date: str, asked: Asked) -> Told | None:
     worth, stems, total = asked.worth, asked.stems, asked.total
-    words = [
-        word
-        for word in dict.fromkeys(words_of(_ADDRESS.sub(" ", text[:800])))
-        if len(word) > 2 and word not in STOP_WORDS
-    ]
+    said = dict.fromkeys(words_of(_ADDRESS.sub(" ", text[:800])))
+    words = [word for word in said if len(word) > 2 and word not in STOP_WORDS]
     known = stems.learn(words)
     shared = {known[word] for word in words} & worth.keys()
     mass = sum(worth[stem] for stem in shared)

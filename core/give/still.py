@@ -97,9 +97,9 @@ def gone(root: str, text: str, until: float = math.inf) -> list[str]:
     named = dict.fromkeys(found[0] for found in _PATH.finditer(text) if "://" not in found[0])
     missing = [path for path in named if not os.path.lexists(os.path.join(root, path))][:MOST]
     symbols = dict.fromkeys(found[1] for found in _SYMBOL.finditer(text) if _IS_SYMBOL.search(found[0]))
-    paths = [path for path in missing if _was_tracked(root, path, until)]
+    paths = [path for path in missing if _in_log(root, until, "--", path)]
     names = list(symbols)[:MOST]
-    return paths + [name for name in names if _is_absent(root, name, until) and _stood(root, name, until)]
+    return paths + [name for name in names if _is_absent(root, name, until) and _in_log(root, until, f"-S{name}")]
 
 
 def committed_since(root: str, names: Sequence[str], day: str, until: float = math.inf) -> str:
@@ -166,19 +166,16 @@ def never_merged(root: str, branch: str, until: float = math.inf) -> bool:
     return False
 
 
-def _was_tracked(root: str, path: str, until: float) -> bool:
-    return bool(git(root, "log", "-1", "--no-ext-diff", "--no-textconv", "--format=%h", "--", path, until=until))
-
-
 def _is_absent(root: str, name: str, until: float) -> bool:
     """Whether no tracked file has the word; False where git cannot tell."""
     done = _run(root, "grep", "-q", "-w", "-F", "--no-textconv", "-e", name, seconds=SECONDS, until=until)
     return done is not None and done.returncode == 1
 
 
-def _stood(root: str, name: str, until: float) -> bool:
-    """Whether a commit brought the word or took it out, among those that can be looked through in time."""
-    return bool(git(root, "log", "-1", "--no-ext-diff", "--no-textconv", "--format=%h", f"-S{name}", until=until))
+def _in_log(root: str, until: float, *what: str) -> bool:
+    """Whether there is a commit of a path, or one that brought a word or took it out, among those that can be looked
+    through in time."""
+    return bool(git(root, "log", "-1", "--no-ext-diff", "--no-textconv", "--format=%h", *what, until=until))
 
 
 def git(root: str, *asked: str, seconds: float = SECONDS, until: float = math.inf) -> str | None:

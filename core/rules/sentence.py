@@ -8,11 +8,8 @@ from dataclasses import dataclass
 from core.rules import words
 from core.rules.prose import begun
 
-SHORT, LONG = 30, 300
-SHORT_UNBROKEN = 12
-"""A sentence of Chinese, Japanese or Korean says in so many characters what takes `SHORT` in others."""
+LONG = 300
 FIRST_WORDS = 12
-CODE = re.compile(r"`[^`\n]*`")
 
 
 @dataclass(frozen=True)
@@ -34,11 +31,6 @@ def found(
     statement = statement.replace("`", "") if statement.count("`") % 2 else statement
     fields = {"statement": begun(statement.strip()), "detail": detail.strip(), "quote": quote.strip()}
     return Found(category, fields | ({"kind": kind} if kind else {}), score, turn)
-
-
-def fits(text: str, most: int = LONG) -> bool:
-    """Whether a sentence is long enough to say something and short enough for a line."""
-    return (SHORT if is_latin(text) else SHORT_UNBROKEN) <= len(text) <= most
 
 
 def is_latin(text: str) -> bool:

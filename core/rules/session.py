@@ -11,13 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from core.conversations.conversation import Conversation, Turn
-from core.conversations.events import (
-    Call,
-    Command,
-    Edit,
-    Event,
-    Question,
-)
+from core.conversations.events import Call, Command, Edit, Event, Question
 from core.conversations.ran import End, read_end
 from core.rules import words
 from core.rules.prose import Row, by_person, clean, read_prose

@@ -10,9 +10,11 @@ import json
 import os
 import re
 import time
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from core.base import files
+from core.base.result import ErrorInfo
 
 HOME = "home"
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
@@ -42,6 +44,16 @@ class Artifact(NamedTuple):
     def is_foreign(self) -> bool:
         """Whether it belongs to another tool."""
         return self.source != HOME
+
+
+@dataclass
+class Survey:
+    """What a look into places or stores found. `notes` tell in words what kept it from being whole, `errors` which of
+    what the user named cannot be read."""
+
+    artifacts: list[Artifact] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    errors: list[ErrorInfo] = field(default_factory=list)
 
 
 SETTLED_NS = 2_000_000_000

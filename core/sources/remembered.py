@@ -40,13 +40,8 @@ _SECTIONS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("decisions", r"\bdecisions?\b|\bdecided\b|\badrs?\b|\bentscheidungen?\b|決定"),
     )
 )
-_OWN_FILES = {
-    "facts.md": "facts",
-    "decisions.md": "decisions",
-    "questions.md": "questions",
-    "playbooks.md": "playbooks",
-    "tasks.md": "tasks_open",
-}
+_OWN_FILES = {f"{name}.md": name for name in ("facts", "decisions", "questions", "playbooks")}
+_OWN_FILES["tasks.md"] = "tasks_open"
 
 
 @dataclass

@@ -89,16 +89,11 @@ class Protection:
     unreadable: tuple[str, ...] = ()
 
 
-def is_saved_index(name: str) -> bool:
-    return name.startswith("index-saved-conversations-") and name.endswith(".json")
-
-
-def is_file_index(name: str) -> bool:
-    return name.startswith("file-index-") and name.endswith(".json")
+_SAVED, _OF_FILES = "index-saved-conversations-", "file-index-"
 
 
 def is_index(name: str) -> bool:
-    return name.endswith(".json") and (is_saved_index(name) or is_file_index(name))
+    return name.endswith(".json") and name.startswith((_SAVED, _OF_FILES))
 
 
 def read_protection(artifacts: Iterable[Artifact]) -> Protection:
@@ -106,9 +101,9 @@ def read_protection(artifacts: Iterable[Artifact]) -> Protection:
     saved: set[str] = set()
     owners: dict[str, tuple[str, bool]] = {}
     unreadable: list[str] = []
-    for item in [item for item in artifacts if item.name[-5:] == ".json" and is_index(item.name)]:
+    for item in [item for item in artifacts if is_index(item.name)]:
         loaded = files.read_object(item.path, INDEX_LIMIT_BYTES) if item.kind == "index" else None
-        read = _read_saved if is_saved_index(item.name) else _read_owners
+        read = _read_saved if item.name.startswith(_SAVED) else _read_owners
         if loaded is None or not read(loaded, os.path.dirname(item.path), saved, owners):
             unreadable.append(item.path)
     return Protection(frozenset(saved), owners, tuple(unreadable))
@@ -194,16 +189,10 @@ def scan(paths: Paths, cache: HashCache | None = None) -> Scan:
     named = [os.path.join(paths.splits, name) for name in names]
     folders = [path for path in named if os.path.isdir(path) and not os.path.islink(path)]
     splits = {path: _read_split(path, cache or HashCache()) for path in folders}
-    return Scan(
-        (
-            *conversations,
-            *(Artifact(path, os.path.basename(path), "split", tree_bytes(path)) for path in splits),
-            *(_in_trash(os.path.join(paths.trash, name), name) for name in _names(str(paths.trash))),
-        ),
-        read_protection(conversations),
-        splits,
-        os.path.realpath(paths.conversations),
-    )
+    split = [Artifact(path, os.path.basename(path), "split", tree_bytes(path)) for path in splits]
+    trash = [_in_trash(os.path.join(paths.trash, name), name) for name in _names(str(paths.trash))]
+    found = (*conversations, *split, *trash)
+    return Scan(found, read_protection(conversations), splits, os.path.realpath(paths.conversations))
 
 
 def scan_conversations(paths: Paths) -> list[Artifact]:
@@ -213,7 +202,7 @@ def scan_conversations(paths: Paths) -> list[Artifact]:
     for name in _names(folder):
         if name[0] == "." and (name in (".trash", ".DS_Store") or name.endswith(files.TEMPORARY_MARK)):
             continue
-        kind = "index" if name[-5:] == ".json" and is_index(name) else "conversation"
+        kind = "index" if is_index(name) else "conversation"
         found.append(_artifact(f"{folder}{os.sep}{name}", name, kind))
     return found
 

@@ -11,9 +11,7 @@ import re
 import threading
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from core.base.markdown import sanitise_name
@@ -21,7 +19,7 @@ from core.base.ready import kept_ready
 from core.base.result import ErrorInfo
 from core.base.secrets.redact import redact
 from core.sources import archive
-from core.sources.artifact import Artifact, HashCache
+from core.sources.artifact import Artifact, HashCache, Survey
 from core.sources.tools import EXPORTS, known_as
 
 if TYPE_CHECKING:
@@ -36,16 +34,6 @@ TITLE_CHARACTERS = 60
 _MARK = "#"
 _DATABASE = ".db"
 _UNFIT = re.compile(r"[/\\\[\]<>`#*|\x00-\x1f\x7f]")
-
-
-@dataclass
-class Sessions:
-    """What a look into stores found. `notes` tell in words which store could not be read, `errors` which of those that
-    the user named."""
-
-    artifacts: list[Artifact] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    errors: list[ErrorInfo] = field(default_factory=list)
 
 
 class StoreCache:
@@ -64,22 +52,13 @@ class StoreCache:
     def __enter__(self) -> StoreCache:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         for store, _ in self._open.values():
             store.close()
         self._open.clear()
 
-    def sessions(self, store: Artifact) -> list[Artifact]:
-        """The conversations of a store. Raises OSError."""
-        return self._list(store)[0]
-
-    def notes(self, store: Artifact) -> list[str]:
-        """What of a store was skipped, in words. Raises OSError."""
-        return self._list(store)[1]
-
-    def _list(self, store: Artifact) -> tuple[list[Artifact], list[str]]:
+    def listed(self, store: Artifact) -> tuple[list[Artifact], list[str]]:
+        """The conversations of a store, and what of it was skipped, in words. Raises OSError."""
         with self._lock:
             if store.path not in self._listed:
                 if store.path.lower().endswith(EXPORT_ENDINGS):
@@ -105,7 +84,7 @@ class StoreCache:
         path, id = _parts(item)
         with self._lock:
             store, known = self._store(path)
-            session = known.get(id) or store.session(id)
+            session = known.get(id) or next((row for row in store.sessions() if row.id == id), None)
             if session is None:
                 raise FileNotFoundError(f"it is not in {path} any more")
             return store.content(session)
@@ -134,14 +113,15 @@ class StoreCache:
         return OpenStore(path)
 
 
-def list_sessions(stores: Sequence[Artifact], opened: StoreCache, named: Collection[str] = ()) -> Sessions:
+def list_sessions(stores: Sequence[Artifact], opened: StoreCache, named: Collection[str] = ()) -> Survey:
     """The conversations of these stores; one that cannot be read is told and passed over. `named` are paths that the
     person named: there it is an error."""
-    found = Sessions()
+    found = Survey()
     for store in stores:
         try:
-            found.artifacts += opened.sessions(store)
-            found.notes += opened.notes(store)
+            artifacts, notes = opened.listed(store)
+            found.artifacts += artifacts
+            found.notes += notes
         except OSError as error:
             why = str(error.strerror or error)
             if store.path in named:
@@ -153,7 +133,7 @@ def list_sessions(stores: Sequence[Artifact], opened: StoreCache, named: Collect
     return found
 
 
-def _keep_newest(found: Sessions) -> None:
+def _keep_newest(found: Survey) -> None:
     """Two exports of one account hold the same conversations, and a tool that moved to a database leaves its files
     behind: only the newest state of each is read. What stands in the database is the newer one, whatever the times."""
 

@@ -51,13 +51,18 @@ class Source(NamedTuple):
 _LINUX, _MAC, _WINDOWS = "linux", "darwin", "win"
 
 
+def _settings(below: str) -> tuple[Root, ...]:
+    """A folder among those of settings, on each system."""
+    return (
+        Root(below, "~/.config", "XDG_CONFIG_HOME", _LINUX),
+        Root(below, "~/Library/Application Support", "", _MAC),
+        Root(below, "~/AppData/Roaming", "APPDATA", _WINDOWS),
+    )
+
+
 def editor_roots(folder: str, below: str) -> tuple[Root, ...]:
     """The settings folder of an editor made from VS Code, on each system."""
-    return (
-        Root(f"{folder}/User/{below}", "~/.config", "XDG_CONFIG_HOME", _LINUX),
-        Root(f"{folder}/User/{below}", "~/Library/Application Support", "", _MAC),
-        Root(f"{folder}/User/{below}", "~/AppData/Roaming", "APPDATA", _WINDOWS),
-    )
+    return _settings(f"{folder}/User/{below}")
 
 
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
@@ -79,131 +84,55 @@ _TASK_FILES = ("*/api_conversation_history.json",)
 
 # Order: that of the report.
 SOURCES: tuple[Source, ...] = (
-    Source(
-        "claude_code",
-        "Claude Code",
-        (Root("projects", "~/.claude", "CLAUDE_CONFIG_DIR"), Root("claude/projects", "~/.config", "XDG_CONFIG_HOME")),
-        ("**/*.jsonl",),
-    ),
-    Source(
-        "codex",
-        "Codex",
-        (Root("sessions", "~/.codex", "CODEX_HOME"), Root("archived_sessions", "~/.codex", "CODEX_HOME")),
-        ("**/rollout-*.jsonl", "**/rollout-*.jsonl.zst"),
-    ),
-    Source(
-        "gemini_cli",
-        "Gemini CLI",
-        (Root(".gemini/tmp", "~", "GEMINI_CLI_HOME"),),
-        ("*/chats/session-*.jsonl", "*/chats/session-*.json"),
-    ),
-    Source(
-        "opencode",
-        "OpenCode",
-        (Root("opencode", "~/.local/share", "XDG_DATA_HOME"),),
-        ("opencode.db",),
-        folders=("storage", "project/*/storage"),
-    ),
+    Source("claude_code", "Claude Code",
+           (Root("projects", "~/.claude", "CLAUDE_CONFIG_DIR"),
+            Root("claude/projects", "~/.config", "XDG_CONFIG_HOME")), ("**/*.jsonl",)),
+    Source("codex", "Codex",
+           (Root("sessions", "~/.codex", "CODEX_HOME"), Root("archived_sessions", "~/.codex", "CODEX_HOME")),
+           ("**/rollout-*.jsonl", "**/rollout-*.jsonl.zst")),
+    Source("gemini_cli", "Gemini CLI", (Root(".gemini/tmp", "~", "GEMINI_CLI_HOME"),),
+           ("*/chats/session-*.jsonl", "*/chats/session-*.json")),
+    Source("opencode", "OpenCode", (Root("opencode", "~/.local/share", "XDG_DATA_HOME"),), ("opencode.db",),
+           folders=("storage", "project/*/storage")),
     Source("cursor", "Cursor", editor_roots("Cursor", "globalStorage"), ("state.vscdb",)),
-    Source(
-        "cursor_cli",
-        "Cursor's command line",
-        (Root("projects", "~/.cursor"),),
-        ("*/agent-transcripts/*.jsonl", "*/agent-transcripts/*/*.jsonl"),
-    ),
-    Source(
-        "cline",
-        "Cline",
-        (*_extension("saoudrizwan.claude-dev"), Root("data/tasks", "~/.cline", "CLINE_DIR")),
-        _TASK_FILES,
-        keep=2,
-    ),
+    Source("cursor_cli", "Cursor's command line", (Root("projects", "~/.cursor"),),
+           ("*/agent-transcripts/*.jsonl", "*/agent-transcripts/*/*.jsonl")),
+    Source("cline", "Cline", (*_extension("saoudrizwan.claude-dev"), Root("data/tasks", "~/.cline", "CLINE_DIR")),
+           _TASK_FILES, keep=2),
     Source("roo", "Roo Code", _extension("rooveterinaryinc.roo-cline"), _TASK_FILES, keep=2),
-    Source(
-        "copilot_cli",
-        "Copilot CLI",
-        (Root("session-state", "~/.copilot", "COPILOT_HOME"),),
-        ("*/events.jsonl", "*.jsonl"),
-        keep=2,
-    ),
-    Source(
-        "vscode",
-        "VS Code",
-        tuple(root for editor in ("Code", "Code - Insiders", "VSCodium") for root in editor_roots(editor, "")),
-        _CHATS,
-    ),
-    Source(
-        "goose",
-        "Goose",
-        (
-            Root("data/sessions", "", "GOOSE_PATH_ROOT"),
-            Root("goose/sessions", "~/.local/share", "XDG_DATA_HOME"),
-            Root("Block/goose/data/sessions", "~/AppData/Roaming", "APPDATA", _WINDOWS),
-        ),
-        ("sessions.db", "*.jsonl"),
-    ),
-    Source(
-        "llm",
-        "llm",
-        (
-            Root("", "", "LLM_USER_PATH"),
-            Root("io.datasette.llm", "~/.config", "XDG_CONFIG_HOME", _LINUX),
-            Root("io.datasette.llm", "~/Library/Application Support", "", _MAC),
-            Root("io.datasette.llm", "~/AppData/Roaming", "APPDATA", _WINDOWS),
-        ),
-        ("logs.db",),
-    ),
-    Source(
-        "deepseek",
-        "DeepSeek Harness",
-        (Root("sessions", "~/.dsh", "DSH_HOME"),),
-        ("*/*/session.jsonl", "*/*/session.jsonl.zstd"),
-        keep=2,
-    ),
-    Source(
-        "zed",
-        "Zed",
-        (
-            Root("zed/threads", "~/.local/share", "XDG_DATA_HOME", _LINUX),
+    Source("copilot_cli", "Copilot CLI", (Root("session-state", "~/.copilot", "COPILOT_HOME"),),
+           ("*/events.jsonl", "*.jsonl"), keep=2),
+    Source("vscode", "VS Code",
+           tuple(root for editor in ("Code", "Code - Insiders", "VSCodium") for root in editor_roots(editor, "")),
+           _CHATS),
+    Source("goose", "Goose",
+           (Root("data/sessions", "", "GOOSE_PATH_ROOT"), Root("goose/sessions", "~/.local/share", "XDG_DATA_HOME"),
+            Root("Block/goose/data/sessions", "~/AppData/Roaming", "APPDATA", _WINDOWS)),
+           ("sessions.db", "*.jsonl")),
+    Source("llm", "llm", (Root("", "", "LLM_USER_PATH"), *_settings("io.datasette.llm")), ("logs.db",)),
+    Source("deepseek", "DeepSeek Harness", (Root("sessions", "~/.dsh", "DSH_HOME"),),
+           ("*/*/session.jsonl", "*/*/session.jsonl.zstd"), keep=2),
+    Source("zed", "Zed",
+           (Root("zed/threads", "~/.local/share", "XDG_DATA_HOME", _LINUX),
             Root("Zed/threads", "~/Library/Application Support", "", _MAC),
-            Root("Zed/threads", "~/AppData/Local", "LOCALAPPDATA", _WINDOWS),
-        ),
-        ("threads.db",),
-    ),
+            Root("Zed/threads", "~/AppData/Local", "LOCALAPPDATA", _WINDOWS)),
+           ("threads.db",)),
     Source("droid", "Droid", (Root("sessions", "~/.factory"),), ("*/*.jsonl", "*.jsonl")),
     Source("grok", "Grok Build", (Root("sessions", "~/.grok", "GROK_HOME"),), ("*/*/chat_history.jsonl",), keep=2),
     Source("kimi", "Kimi CLI", (Root("sessions", "~/.kimi", "KIMI_SHARE_DIR"),), ("*/*/wire.jsonl",), keep=2),
-    Source(
-        "kimi_code",
-        "Kimi Code",
-        (Root("sessions", "~/.kimi-code", "KIMI_CODE_HOME"),),
-        ("*/*/agents/main/wire.jsonl",),
-        keep=4,
-    ),
-    Source(
-        "qwen",
-        "Qwen Code",
-        (Root("projects", "~/.qwen"), Root("tmp", "~/.qwen")),
-        ("*/chats/*.jsonl", "*/chats/session-*.json"),
-    ),
+    Source("kimi_code", "Kimi Code", (Root("sessions", "~/.kimi-code", "KIMI_CODE_HOME"),),
+           ("*/*/agents/main/wire.jsonl",), keep=4),
+    Source("qwen", "Qwen Code", (Root("projects", "~/.qwen"), Root("tmp", "~/.qwen")),
+           ("*/chats/*.jsonl", "*/chats/session-*.json")),
     Source("pi", "Pi", (Root("sessions", "~/.pi/agent", "PI_CODING_AGENT_DIR"),), ("*/*.jsonl",)),
     Source("openclaw", "OpenClaw", (Root("agents", "~/.openclaw", "OPENCLAW_STATE_DIR"),), ("*/sessions/*.jsonl",)),
-    Source(
-        "hermes",
-        "Hermes",
-        (Root("", "~/.hermes", "HERMES_HOME"), Root("hermes", "~/AppData/Local", "LOCALAPPDATA", _WINDOWS)),
-        ("state.db", "profiles/*/state.db"),
-    ),
-    Source(
-        "antigravity",
-        "Antigravity",
-        (
-            *(Root("antigravity-cli/brain", "~/.gemini"), Root("antigravity/brain", "~/.gemini")),
-            Root("antigravity-ide/brain", "~/.gemini"),
-        ),
-        ("*/.system_generated/logs/transcript_full.jsonl",),
-        keep=4,
-    ),
+    Source("hermes", "Hermes",
+           (Root("", "~/.hermes", "HERMES_HOME"), Root("hermes", "~/AppData/Local", "LOCALAPPDATA", _WINDOWS)),
+           ("state.db", "profiles/*/state.db")),
+    Source("antigravity", "Antigravity",
+           (Root("antigravity-cli/brain", "~/.gemini"), Root("antigravity/brain", "~/.gemini"),
+            Root("antigravity-ide/brain", "~/.gemini")),
+           ("*/.system_generated/logs/transcript_full.jsonl",), keep=4),
     Source("amp", "Amp", (Root("amp/threads", "~/.local/share", "XDG_DATA_HOME"),), ("T-*.json",)),
     Source("kiro", "Kiro CLI", (Root("sessions/cli", "~/.kiro", "KIRO_HOME"),), ("*.jsonl",)),
     Source("devin", "Devin", (Root("devin/cli", "~/.local/share", "XDG_DATA_HOME"),), ("sessions.db",)),
@@ -212,7 +141,7 @@ SOURCES: tuple[Source, ...] = (
     Source("crush", "Crush", (), (".crush/crush.db",), keep=3, project=True),
     Source("aider", "aider", (), (".aider.chat.history.md",), keep=2, project=True),
     Source("specstory", "SpecStory", (), (".specstory/history/*.md",), project=True),
-)
+)  # fmt: skip
 SOURCE = {row.name: row for row in SOURCES}
 NAMES = (HOME, *SOURCE)
 EXPORTS = {"chatgpt": "ChatGPT", "claude_ai": "Claude.ai"}

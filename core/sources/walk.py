@@ -13,7 +13,6 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ from core.base import files
 from core.base.paths import ASKED, asking_folder
 from core.base.project import project_root, repository_root
 from core.base.result import ErrorInfo
-from core.sources.artifact import Artifact
+from core.sources.artifact import Artifact, Survey
 from core.sources.tools import EXPORTS, FILES, SOURCE, SOURCES, Place, Source, name_in, project_at
 
 if TYPE_CHECKING:
@@ -216,11 +215,8 @@ def _why_not(path: str) -> str:
     from core.conversations.read import HEAD_BYTES, format_of, why_not_read
 
     try:
-        fd = files.open_regular(path)
-        try:
-            head = files.read_beginning(fd, HEAD_BYTES)
-        finally:
-            os.close(fd)
+        with os.fdopen(files.open_regular(path), "rb") as file:
+            head = file.read(HEAD_BYTES)
     except OSError:
         return ""
     why = why_not_read(head)
@@ -229,18 +225,9 @@ def _why_not(path: str) -> str:
     )
 
 
-@dataclass
-class Survey:
-    """What lies in the places: files, sorted by path, and what kept a look from being whole, in words; `errors` tell
-    which file or folder that the user named cannot be read."""
-
-    artifacts: list[Artifact] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    errors: list[ErrorInfo] = field(default_factory=list)
-
-
 def survey(rows: Sequence[Place]) -> Survey:
-    """Every file that one of the tools left behind at these places. What cannot be listed is told in a note."""
+    """Every file that one of the tools left behind at these places, sorted by path. What cannot be listed is told in a
+    note."""
     found: dict[str, Artifact] = {}
     notes: list[str] = []
     errors: list[ErrorInfo] = []

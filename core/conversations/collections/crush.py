@@ -12,9 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
-from core.conversations.messages import arguments
-from core.conversations.records import Record
-from core.conversations.turns import Reading, iso_time, kind_of, table_of, text_of, truth_of
+from core.conversations.turns import Reading, arguments, iso_time, kind_of, table_of, text_of, truth_of
 
 NAME = "crush"
 _SILENT = frozenset({"reasoning", "finish", "image_url", "binary"})
@@ -45,10 +43,8 @@ def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
         yield (row | ({"model": text(said_by)} if said_by else {}) | ({"summary": True} if number(sums) else {}))
 
 
-def read_record(record: Record, reading: Reading) -> None:
-    value = record.value or {}
+def read_record(value: dict[str, Any], reading: Reading) -> None:
     role, parts = value.get("role"), value.get("parts")
-    reading.at(record, value.get("time"))
     if role not in ("user", "assistant", "tool", "system") or not isinstance(parts, list):
         reading.skipped += 1
         return

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
-from core.conversations.messages import arguments
-from core.conversations.records import Record, parse_object
-from core.conversations.turns import Reading, iso_time, list_of, path_of, table_of, text_of
+from core.conversations.records import parse_object
+from core.conversations.turns import Reading, arguments, iso_time, list_of, path_of, table_of, text_of
 
 NAME = "cursor"
 _DATA, _BUBBLE = "composerData:", "bubbleId:"
@@ -91,9 +90,7 @@ def _said(bubble: Any) -> dict[str, Any]:
     return row | ({"time": at} if at else {})
 
 
-def read_record(record: Record, reading: Reading) -> None:
-    value = record.value or {}
-    reading.at(record, value.get("time"))
+def read_record(value: dict[str, Any], reading: Reading) -> None:
     kind, tool = value.get("type"), value.get("tool")
     if kind not in (1, 2):
         reading.skipped += 1

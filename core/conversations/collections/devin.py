@@ -13,9 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
-from core.conversations.messages import arguments
-from core.conversations.records import Record
-from core.conversations.turns import Reading, iso_time, list_of, table_of, text_of, truth_of
+from core.conversations.turns import Reading, arguments, iso_time, list_of, table_of, text_of, truth_of
 
 NAME = "devin"
 
@@ -51,11 +49,9 @@ def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
         yield row | ({"model": about.pop()} if about else {})
 
 
-def read_record(record: Record, reading: Reading) -> None:
-    value = record.value or {}
+def read_record(value: dict[str, Any], reading: Reading) -> None:
     message = table_of(value.get("message"))
     role, words, about = message.get("role"), text_of(message.get("content")), table_of(message.get("metadata"))
-    reading.at(record, value.get("time"))
     reading.model = text_of(value.get("model")) or reading.model
     if role == "user" and about.get("is_user_input") is True:
         reading.person(words)

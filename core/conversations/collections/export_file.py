@@ -93,9 +93,6 @@ class OpenExport:
         """Every conversation that can be read and in which something was said, each id once."""
         return list(self._rows.values())
 
-    def session(self, id: str) -> StoredSession | None:
-        return self._rows.get(id)
-
     def content(self, session: StoredSession) -> bytes:
         """One conversation in its canonical form, a JSON document that the format's reader reads."""
         return zlib.decompress(self._packed[session.id])

@@ -12,9 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
-from core.conversations.messages import read_calls
-from core.conversations.records import Record
-from core.conversations.turns import Reading, iso_time, table_of, text_of, whole_of
+from core.conversations.turns import Reading, iso_time, read_calls, table_of, text_of, whole_of
 
 NAME = "hermes"
 _ENCODED = "\0json:"
@@ -63,14 +61,12 @@ def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
         yield row | ({"call": text(call)} if call else {}) | ({"tool": text(tool)} if tool else {})
 
 
-def read_record(record: Record, reading: Reading) -> None:
-    value = record.value or {}
+def read_record(value: dict[str, Any], reading: Reading) -> None:
     about = value.get("about")
     if isinstance(about, dict):
         reading.model = text_of(about.get("model"))
         reading.branch = text_of(about.get("branch"))
         return
-    reading.at(record, value.get("time"))
     role, content = value.get("role"), text_of(value.get("content"))
     if content.startswith(_ENCODED):
         content = text_of(parsed(content[len(_ENCODED) :]))

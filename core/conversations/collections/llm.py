@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
-from core.conversations.records import Record
 from core.conversations.turns import Reading, iso_time, list_of, table_of, text_of
 
 NAME = "llm"
@@ -122,9 +121,7 @@ def _piece(store: StoreFile, piece: Any) -> str:
     return "".join(text(row[0]) for row in rows)
 
 
-def read_record(record: Record, reading: Reading) -> None:
-    value = record.value or {}
-    reading.at(record, value.get("time"))
+def read_record(value: dict[str, Any], reading: Reading) -> None:
     if "parts" in value:
         _read_message(value, reading)
         return

@@ -13,7 +13,6 @@ from typing import Any
 
 from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
 from core.conversations.formats import opencode
-from core.conversations.records import Record
 from core.conversations.turns import Reading, iso_time, kind_of, list_of, table_of, text_of
 
 NAME = "opencode"
@@ -67,18 +66,11 @@ def _named(key: Any, value: Any) -> dict[str, Any] | None:
     return {"id": text(key), **value} if isinstance(value, dict) else None
 
 
-def read_record(record: Record, reading: Reading) -> None:
-    value = record.value or {}
-    if "parts" in value:
-        opencode.read_message(record, reading)
-    else:
-        reading.at(record, value.get("time"))
-        _read_newer(value, reading)
-
-
-def _read_newer(value: dict[str, Any], reading: Reading) -> None:
+def read_record(value: dict[str, Any], reading: Reading) -> None:
     kind, data = kind_of(value), value.get("data")
-    if not isinstance(data, dict):
+    if "parts" in value:
+        opencode.read_message(value, reading)
+    elif not isinstance(data, dict):
         reading.skipped += 1
     elif kind == "user":
         reading.person(text_of(data.get("text")))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from core.base import files
@@ -69,10 +69,6 @@ class OpenFolder:
         self._lost = 0
         return list(self._listed())
 
-    def session(self, id: str) -> StoredSession | None:
-        """The session of that id, None when it is gone."""
-        return next((row for row in self.sessions() if row.id == id), None)
-
     def content(self, session: StoredSession) -> bytes:
         """One session in its canonical form, that of `stores`."""
         return canonical_form(self.kind, session, self._records(session.id))
@@ -91,7 +87,8 @@ class OpenFolder:
                 if about is None:
                     self._lost += 1
                     continue
-                found = [os.lstat(row) for row in self._files(id)]
+                paths = ((message, *self._parts(id, _id_of(message))) for message in self._messages(id))
+                found = [os.lstat(one) for row in paths for one in row]
                 if not found:
                     continue
                 times = about.get("time")
@@ -100,12 +97,6 @@ class OpenFolder:
                 size = sum(row.st_size for row in found)
                 parent = bool(text(about.get("parentID")))
                 yield StoredSession(id, text(about.get("title")), text(about.get("directory")), updated, size, parent)
-
-    def _files(self, id: str) -> Iterator[str]:
-        """The files of a session's messages and their parts."""
-        for message in self._messages(id):
-            yield message
-            yield from self._parts(id, _id_of(message))
 
     def _messages(self, id: str) -> list[str]:
         return _paths(os.path.join(self._path, self._layout.messages, id))
@@ -142,14 +133,11 @@ def _paths(folder: str) -> list[str]:
 
 def _names(folder: str, *, folders: bool = False) -> list[str]:
     """The documents in a folder, or the folders, by name; links are neither. None where there is no such folder."""
-    wanted: Callable[[os.DirEntry[str]], bool] = (
-        (lambda row: row.is_dir(follow_symlinks=False))
-        if folders
-        else (lambda row: row.name.endswith(_SUFFIX) and row.is_file(follow_symlinks=False))
-    )
     try:
         with os.scandir(folder) as rows:
-            return sorted(row.name for row in rows if wanted(row))
+            if folders:
+                return sorted(row.name for row in rows if row.is_dir(follow_symlinks=False))
+            return sorted(row.name for row in rows if row.name.endswith(_SUFFIX) and row.is_file(follow_symlinks=False))
     except (FileNotFoundError, NotADirectoryError):
         return []
 

@@ -142,11 +142,8 @@ class StoreFile:
 
 def _is_wal(path: str) -> bool:
     """Whether the file's header says that it is used with a write-ahead log. Raises OSError for what is no database."""
-    fd = files.open_regular(path)
-    try:
-        head = os.read(fd, 100)
-    finally:
-        os.close(fd)
+    with os.fdopen(files.open_regular(path), "rb") as file:
+        head = file.read(100)
     if head[:16] != _MAGIC or len(head) < 100:
         raise StoreError("this is no SQLite database", path)
     return head[18] == _WAL_MODE or head[19] == _WAL_MODE

@@ -16,7 +16,7 @@ from core.conversations.collections import crush, cursor, devin, goose, hermes, 
 from core.conversations.collections.store_file import StoreChangedError, StoredSession, StoreError, StoreFile
 from core.conversations.conversation import Conversation
 from core.conversations.lines import INJECTED
-from core.conversations.records import Record, json_lines, keys_in
+from core.conversations.records import json_lines, keys_in
 from core.conversations.turns import Reading, clean
 
 MARK = "knowledge_session"
@@ -25,13 +25,13 @@ T = TypeVar("T")
 
 
 class Store(NamedTuple):
-    """One kind of store. `fits` asks for its tables; `read` hands one record to a `Reading`."""
+    """One kind of store. `fits` asks for its tables; `read` hands one record to a `Reading` that stands at it."""
 
     name: str
     fits: Callable[[StoreFile], bool]
     sessions: Callable[[StoreFile], Iterator[StoredSession]]
     records: Callable[[StoreFile, str], Iterator[dict[str, Any]]]
-    read: Callable[[Record, Reading], None]
+    read: Callable[[dict[str, Any], Reading], None]
 
 
 STORES: tuple[Store, ...] = tuple(
@@ -67,10 +67,6 @@ class OpenStore:
         return self._steadily(
             lambda: canonical_form(self.kind.name, session, self.kind.records(self._file, session.id))
         )
-
-    def session(self, id: str) -> StoredSession | None:
-        """The conversation of that id, None when it is gone."""
-        return next((row for row in self.sessions() if row.id == id), None)
 
     def _steadily(self, look: Callable[[], T]) -> T:
         """A look during which the owner did not write; it is repeated otherwise."""
@@ -114,6 +110,7 @@ def read(name: str, data: bytes) -> Conversation:
         elif kind is None or value is None:
             reading.skipped += 1
         else:
-            kind.read(record, reading)
+            reading.at(record, value.get("time"))
+            kind.read(value, reading)
     format = kind.name if kind is not None else "store"
     return reading.conversation(name, format, id=about.get("id"), folder=about.get("folder"))

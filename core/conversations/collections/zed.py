@@ -13,7 +13,7 @@ from typing import Any
 
 from core.conversations.collections.store_file import StoredSession, StoreError, StoreFile, number, seconds, text
 from core.conversations.packed import OverpackedError, unpack
-from core.conversations.records import Record, parse_object
+from core.conversations.records import parse_object
 from core.conversations.turns import Reading, iso_time, kind_of, list_of, table_of, text_of, truth_of
 
 NAME = "zed"
@@ -38,12 +38,8 @@ def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
         thread = _thread(kind, data if isinstance(data, bytes) else text(data).encode(), store.path)
         rows = [row for row in list_of(thread.get("messages")) if isinstance(row, dict)]
         model = text_of(table_of(thread.get("model")).get("model"))
-        for number_of, row in enumerate(rows):
-            yield (
-                row
-                | ({"model": model} if model else {})
-                | ({"time": iso_time(at)} if number_of + 1 == len(rows) else {})
-            )
+        for left, row in enumerate(rows, start=1 - len(rows)):
+            yield row | ({"model": model} if model else {}) | ({} if left else {"time": iso_time(at)})
 
 
 def _thread(kind: Any, data: bytes, path: str) -> dict[str, Any]:
@@ -59,9 +55,7 @@ def _thread(kind: Any, data: bytes, path: str) -> dict[str, Any]:
     return found
 
 
-def read_record(record: Record, reading: Reading) -> None:
-    value = record.value or {}
-    reading.at(record, value.get("time"))
+def read_record(value: dict[str, Any], reading: Reading) -> None:
     reading.model = text_of(value.get("model")) or reading.model
     if isinstance(value.get("User"), dict):
         _read_person(list_of(value["User"].get("content")), reading)

@@ -87,15 +87,9 @@ def read(name: str, data: bytes) -> Conversation:
     notices = [line.text for line in lines if line.text.startswith(("> Cur", "> Main", "> Model"))]
     folders = {found[1] for text in notices if (found := _FOLDER.match(text))}
     models = [found[1] for text in notices if (found := _MODEL.match(text))]
-    return Conversation(
-        name,
-        "aider",
-        turns,
-        first_line(turns),
-        folders.pop() if len(folders) == 1 else "",
-        started=starts[0] if starts else "",
-        model=models[-1] if models else "",
-    )
+    folder = folders.pop() if len(folders) == 1 else ""
+    began, model = starts[0] if starts else "", models[-1] if models else ""
+    return Conversation(name, "aider", turns, first_line(turns), folder, started=began, model=model)
 
 
 def _prompts(lines: Sequence[Line], banners: Sequence[int]) -> set[int]:

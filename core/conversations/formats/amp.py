@@ -11,9 +11,8 @@ import json
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.messages import read_blocks
 from core.conversations.records import json_document, object_keys
-from core.conversations.turns import Reading, kind_of, list_of, path_of, table_of, text_of, whole_of
+from core.conversations.turns import Reading, kind_of, list_of, path_of, read_blocks, table_of, text_of, whole_of
 
 
 def sniff(head: str) -> bool:

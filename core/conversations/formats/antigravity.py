@@ -31,12 +31,10 @@ def read(name: str, data: bytes) -> Conversation:
     """Read one transcript; the id is the name of its folder, which the file does not tell."""
     reading = Reading()
     waiting: list[str] = []
-    for record in json_lines(data):
-        value = record.value
-        if value is None or not isinstance(value.get("type"), str):
+    for value in reading.values(json_lines(data), "created_at"):
+        if not isinstance(value.get("type"), str):
             reading.skipped += 1
             continue
-        reading.at(record, value.get("created_at"))
         kind, said = value["type"], text_of(value.get("content"))
         if kind == "USER_INPUT":
             found = _MODEL.search(said)

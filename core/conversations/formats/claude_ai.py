@@ -10,15 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.messages import read_blocks
 from core.conversations.records import Record, json_document, keys_in
-from core.conversations.turns import (
-    Reading,
-    list_of,
-    read_export,
-    table_of,
-    text_of,
-)
+from core.conversations.turns import Reading, list_of, read_blocks, read_export, table_of, text_of
 
 _BLOCK = ("type", "text", "name", "input", "content")
 

@@ -16,9 +16,8 @@ from typing import Any
 from core.conversations.conversation import Conversation
 from core.conversations.events import NOT_WANTED, Call, Hook, Plan, PullRequest, Reminder, Todos, shortened
 from core.conversations.lines import INJECTED
-from core.conversations.messages import answered
 from core.conversations.records import Record, json_lines, object_keys
-from core.conversations.turns import Reading, clean, kind_of, list_of, table_of, text_of, word
+from core.conversations.turns import Reading, answered, clean, kind_of, list_of, table_of, text_of, word
 
 _FIRST = re.compile(r'\s*\{\s*"type"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:')
 _INJECTED = INJECTED | {

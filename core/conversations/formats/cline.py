@@ -23,6 +23,7 @@ from core.conversations.lines import (
     doubt_in_fences,
     first_line,
     fold_turns,
+    line_above,
     split_lines,
     with_events,
 )
@@ -179,10 +180,8 @@ def _labels(lines: Sequence[Line], heads: Sequence[int]) -> Iterator[Labelled]:
 
 def _starts(lines: Sequence[Line], number: int) -> bool:
     """Whether the line above, blank ones aside, is the separator or the beginning of the file."""
-    number -= 1
-    while number >= 0 and not lines[number].text.strip():
-        number -= 1
-    return number < 0 or lines[number].text == "---"
+    above = line_above(lines, number)
+    return above < 0 or lines[above].text == "---"
 
 
 def person_labels(body: list[str]) -> Iterator[Labelled]:

@@ -14,14 +14,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call
-from core.conversations.formats.cline import (
-    ANSWERS,
-    assistant_labels,
-    calls_in,
-    person_labels,
-    result_of,
-    results_in,
-)
+from core.conversations.formats.cline import ANSWERS, assistant_labels, calls_in, person_labels, result_of, results_in
 from core.conversations.lines import Line, fold_turns
 from core.conversations.records import Record, json_document, keys_in, parse_object
 from core.conversations.turns import Reading, clean, kind_of, text_of, truth_of

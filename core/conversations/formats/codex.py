@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from core.conversations.conversation import Conversation
-from core.conversations.messages import arguments
 from core.conversations.records import Record, json_lines, object_keys, parse_object
-from core.conversations.turns import Reading, clean, iso_time, kind_of, table_of, text_of
+from core.conversations.turns import Reading, arguments, clean, iso_time, kind_of, table_of, text_of
 
 _TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _SILENT_ITEMS = frozenset({

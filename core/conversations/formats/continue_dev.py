@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.messages import arguments
 from core.conversations.records import json_document, object_keys
-from core.conversations.turns import Reading, kind_of, list_of, path_of, table_of, text_of
+from core.conversations.turns import Reading, arguments, kind_of, list_of, path_of, table_of, text_of
 
 _ENDED = {"done": False, "errored": True, "canceled": True}
 """How a call can end, and whether it failed then."""

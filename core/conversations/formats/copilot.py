@@ -19,9 +19,8 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.events import exit_status
-from core.conversations.messages import arguments
 from core.conversations.records import Record, json_document, json_lines, keys_in, object_keys
-from core.conversations.turns import Reading, kind_of, list_of, path_of, table_of, text_of, whole_of
+from core.conversations.turns import Reading, arguments, kind_of, list_of, path_of, table_of, text_of, whole_of
 
 _FIRST = re.compile(
     r'\s*\{\s*"type"\s*:\s*"(?:session|user|assistant|tool|hook|system|permission|subagent|abort)[.\w]*"\s*,\s*"data"'
@@ -36,19 +35,17 @@ def sniff(head: str) -> bool:
 
 def read(name: str, data: bytes) -> Conversation:
     """Read one session."""
-    reading, seen = Reading(), _Seen()
+    reading, told = Reading(), set[str]()
+    agents: dict[str, str] = {}  # by the call that started each
     session = started = ""
     context: dict[str, Any] = {}
-    for record in json_lines(data):
-        value = record.value
-        kind = value.get("type") if value else None
-        detail = value.get("data") if value else None
-        if value is None or not isinstance(kind, str) or not isinstance(detail, dict):
+    for value in reading.values(json_lines(data)):
+        kind, detail = value.get("type"), value.get("data")
+        if not isinstance(kind, str) or not isinstance(detail, dict):
             reading.skipped += 1
             continue
-        reading.at(record, value.get("timestamp"))
         parent = text_of(detail.get("parentToolCallId"))
-        reading.agent = seen.agents.get(parent, "sub-agent") if parent else ""
+        reading.agent = agents.get(parent, "sub-agent") if parent else ""
         reading.model = text_of(detail.get("model")) or reading.model if kind == "assistant.message" else reading.model
         if kind == "session.start" and not session:
             session, started = text_of(detail.get("sessionId")), text_of(detail.get("startTime"))
@@ -61,14 +58,14 @@ def read(name: str, data: bytes) -> Conversation:
                 reading.say("system", text_of(detail.get("content")))
         elif kind == "assistant.message":
             reading.say("assistant", text_of(detail.get("content")))
-            _read_calls(detail.get("toolRequests"), reading, seen)
+            _read_calls(detail.get("toolRequests"), reading, told)
         elif kind == "tool.execution_start" and detail.get("toolCallId"):
             called = {"toolCallId": detail.get("toolCallId"), "name": detail.get("toolName")}
-            _read_calls([{**called, "arguments": detail.get("arguments")}], reading, seen)
+            _read_calls([{**called, "arguments": detail.get("arguments")}], reading, told)
         elif kind == "tool.execution_complete":
             _read_result(detail, reading)
         elif kind == "subagent.started":
-            seen.agents[text_of(detail.get("toolCallId"))] = text_of(detail.get("agentName")) or "sub-agent"
+            agents[text_of(detail.get("toolCallId"))] = text_of(detail.get("agentName")) or "sub-agent"
         elif kind == "session.compaction_complete":
             reading.summary(text_of(detail.get("summaryContent")))
         elif kind in ("system.message", "system.notification"):
@@ -79,22 +76,14 @@ def read(name: str, data: bytes) -> Conversation:
     return reading.conversation(name, "copilot_cli", id=session, started=started, **facts)
 
 
-class _Seen:
-    """The calls that were told already, and the sub-agents by the call that started each."""
-
-    def __init__(self) -> None:
-        self.calls: set[str] = set()
-        self.agents: dict[str, str] = {}
-
-
-def _read_calls(calls: Any, reading: Reading, seen: _Seen) -> None:
-    """Calls of an answer; each is told once more when it begins."""
+def _read_calls(calls: Any, reading: Reading, told: set[str]) -> None:
+    """Calls of an answer; each is told once more when it begins: by their ids those that were `told` already."""
     for call in list_of(calls):
         if not isinstance(call, dict) or call.get("name") == "report_intent":
             continue
         key = text_of(call.get("toolCallId"))
-        if not key or key not in seen.calls:
-            seen.calls.add(key)
+        if not key or key not in told:
+            told.add(key)
             reading.call(call.get("name"), call.get("arguments"), id=key)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.days import written_day
-from core.conversations.lines import Label, Line, fold_turns, split_lines
+from core.conversations.lines import Label, Line, fold_turns, line_above, split_lines
 from core.conversations.records import json_lines, keys_in
 from core.conversations.turns import Reading, text_of, truth_of
 
@@ -53,8 +53,8 @@ def read(name: str, data: bytes) -> Conversation:
 
 def _labels(lines: Sequence[Line]) -> Iterator[Label]:
     heads = {number for number, line in enumerate(lines) if line.text.strip() in _HEADERS and _starts(lines, number)}
-    rules = {_above(lines, number) for number in heads}
-    last = _above(lines, len(lines))
+    rules = {line_above(lines, number) for number in heads}
+    last = line_above(lines, len(lines))
     first = min(heads, default=len(lines))
     for number, line in enumerate(lines):
         if number in heads:
@@ -67,25 +67,15 @@ def _labels(lines: Sequence[Line]) -> Iterator[Label]:
             yield Label("", line.text)
 
 
-def _above(lines: Sequence[Line], number: int) -> int:
-    """The nearest line with words above `number`; -1 for none."""
-    number -= 1
-    while number >= 0 and not lines[number].text.strip():
-        number -= 1
-    return number
-
-
 def _starts(lines: Sequence[Line], number: int) -> bool:
-    above = _above(lines, number)
+    above = line_above(lines, number)
     return above < 0 or lines[above].text.strip() == "---"
 
 
 def _read_transcript(name: str, data: bytes) -> Conversation:
     reading = Reading()
-    for record in json_lines(data):
-        value = record.value or {}
+    for value in reading.values(json_lines(data)):
         message, role = value.get("message"), value.get("role")
-        reading.at(record, value.get("timestamp"))
         if role in ("user", "assistant", "tool", "system") and isinstance(message, dict):
             _read_content(role, message.get("content"), reading)
         elif value.get("type") not in ("turn_ended", "turn_started", "session_started", "metadata"):

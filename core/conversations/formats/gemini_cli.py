@@ -24,15 +24,10 @@ from typing import Any
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Plan, ends, exit_status
 from core.conversations.lines import INJECTED
-from core.conversations.messages import answered
 from core.conversations.records import Document, Record, json_document, json_lines, keys_in, parse_object
-from core.conversations.turns import Reading, kind_of, list_of, table_of, text_of, word
+from core.conversations.turns import Reading, answered, kind_of, list_of, table_of, text_of, word
 
-INJECTED_HERE = INJECTED | {
-    "session-context": "system",
-    "hook-context": "system",
-    "state-snapshot": "system",
-}
+INJECTED_HERE = INJECTED | {"session-context": "system", "hook-context": "system", "state-snapshot": "system"}
 _ENDED = {"success": False, "error": True, "cancelled": True}
 """How a call can end, and whether it failed then."""
 _SHA256 = re.compile(r"[0-9a-f]{64}")

@@ -44,30 +44,26 @@ def read(name: str, data: bytes) -> Conversation:
         for record in json_lines(data):
             if record.value is not None and "working_dir" in record.value and "role" not in record.value:
                 about = about or record.value
-                records.extend(_nested(record))
+                rows = list_of(record.value.get("conversation"))
+                records += [record._replace(value=row if isinstance(row, dict) else None) for row in rows]
             else:
                 records.append(record)
     for record in records:
-        read_message(record, reading)
+        reading.at(record)
+        read_message(record.value or {}, reading)
     title = about.get("description") or about.get("name")
     model = table_of(about.get("model_config")).get("model_name")
     folder = about.get("working_dir")
     return reading.conversation(name, "goose", id=about.get("id"), title=title, folder=folder, model=model)
 
 
-def _nested(record: Record) -> list[Record]:
-    rows = list_of((record.value or {}).get("conversation"))
-    return [Record(row if isinstance(row, dict) else None, record.start, record.end) for row in rows]
-
-
-def read_message(record: Record, reading: Reading) -> None:
+def read_message(value: dict[str, Any], reading: Reading) -> None:
     """One message."""
-    value = record.value
-    if value is None or value.get("role") not in ("user", "assistant") or not isinstance(value.get("content"), list):
+    if value.get("role") not in ("user", "assistant") or not isinstance(value.get("content"), list):
         reading.skipped += 1
         return
     hidden = table_of(value.get("metadata")).get("userVisible") is False
-    reading.at(record, value.get("created"))
+    reading.dated(value.get("created"))
     said: list[str] = []
     for block in value["content"]:
         kind = kind_of(block)
@@ -76,7 +72,8 @@ def read_message(record: Record, reading: Reading) -> None:
         elif kind == "text":
             reading.say("system" if hidden else "assistant", text_of(block.get("text")))
         elif kind in ("toolRequest", "frontendToolRequest"):
-            call = _value(block.get("toolCall"))
+            asked = table_of(block.get("toolCall"))
+            call = table_of(asked.get("value", asked))
             name = str(call.get("name", "")).rpartition("__")[2]
             reading.call(name or "tool", call.get("arguments"), id=text_of(block.get("id")))
         elif kind == "toolResponse":
@@ -94,13 +91,8 @@ def read_message(record: Record, reading: Reading) -> None:
         reading.person("\n".join(said))
 
 
-def _value(wrapped: Any) -> dict[str, Any]:
-    """What a result holds: `{"status": "success", "value": {...}}`, or the value itself."""
-    inside = wrapped.get("value", wrapped) if isinstance(wrapped, dict) else None
-    return table_of(inside)
-
-
 def _result(wrapped: Any) -> str:
+    """What came back: `{"status": "success", "value": {...}}` (a call is wrapped so too), or the value itself."""
     if not isinstance(wrapped, dict):
         return text_of(wrapped)
     inside = wrapped.get("value", wrapped)

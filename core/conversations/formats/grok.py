@@ -14,16 +14,10 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.lines import INJECTED
-from core.conversations.messages import read_calls
 from core.conversations.records import json_lines, keys_in, object_keys
-from core.conversations.turns import Reading, kind_of, text_of
+from core.conversations.turns import Reading, kind_of, read_calls, text_of
 
-_INJECTED = INJECTED | {
-    "user-info": "system",
-    "git-status": "system",
-    "agent-skills": "system",
-    "mcp-servers": "system",
-}
+_INJECTED = INJECTED | dict.fromkeys(("user-info", "git-status", "agent-skills", "mcp-servers"), "system")
 _KINDS = ("system", "user", "assistant", "reasoning", "backend_tool_call", "tool_result")
 _QUERY = re.compile(r"<user_query>\n?(.*?)(?:</user_query>|\Z)", re.DOTALL)
 _OWN_MEMBERS = frozenset({"model_id", "synthetic_reason", "raw_output", "model_fingerprint", "prompt_index"})
@@ -44,10 +38,8 @@ def sniff(head: str) -> bool:
 def read(name: str, data: bytes) -> Conversation:
     """Read one session; the name of its folder is its id, which the file does not tell."""
     reading = Reading(_INJECTED)
-    for record in json_lines(data):
-        value = record.value or {}
+    for value in reading.values(json_lines(data)):
         kind = kind_of(value) or {"tool": "tool_result"}.get(kind_of(value, "role"), kind_of(value, "role"))
-        reading.at(record, value.get("timestamp"))
         said = text_of(value.get("content"))
         if kind == "user":
             _read_user(value, said, reading)

@@ -12,9 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.messages import arguments, read_calls
 from core.conversations.records import json_lines, object_keys
-from core.conversations.turns import Reading, kind_of, table_of, text_of, truth_of
+from core.conversations.turns import Reading, arguments, kind_of, read_calls, table_of, text_of, truth_of
 
 _SILENT_MESSAGES = frozenset({
     "StepBegin", "StepInterrupted", "StepRetry", "StatusUpdate", "TurnEnd", "CompactionBegin", "CompactionEnd",

@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.messages import answered
-from core.conversations.records import Record, json_document, object_keys
-from core.conversations.turns import Reading, kind_of, table_of, text_of, whole_of
+from core.conversations.records import json_document, object_keys
+from core.conversations.turns import Reading, answered, kind_of, table_of, text_of, whole_of
 
 _SILENT = frozenset({
     "reasoning", "step-start", "step-finish", "snapshot", "patch", "agent", "retry", "compaction", "file",
@@ -37,7 +36,8 @@ def read(name: str, data: bytes) -> Conversation:
     reading.skipped += "messages" not in found.members
     reading.delegated = bool(info.get("parentID"))
     for record in found.records("messages"):
-        read_message(record, reading)
+        reading.at(record)
+        read_message(record.value or {}, reading)
     times = table_of(info.get("time"))
     facts = {"folder": info.get("directory"), "started": times.get("created"), "ended": times.get("updated")}
     return reading.conversation(name, "opencode", id=info.get("id"), title=info.get("title"), **facts)
@@ -52,15 +52,14 @@ def created(message: dict[str, Any]) -> float:
     return 0.0
 
 
-def read_message(record: Record, reading: Reading) -> None:
+def read_message(value: dict[str, Any], reading: Reading) -> None:
     """One message with its parts."""
-    value = record.value or {}
     info = value["info"] if isinstance(value.get("info"), dict) else value
     parts, role = value.get("parts"), info.get("role")
     if not isinstance(parts, list) or role not in ("user", "assistant"):
         reading.skipped += 1
         return
-    reading.at(record, created(info) or "")
+    reading.dated(created(info) or "")
     reading.model = _model(info) or reading.model
     if reading.delegated:
         reading.agent = text_of(info.get("agent") or info.get("mode")) or "sub-agent"

@@ -32,6 +32,8 @@ _TO_ITSELF = re.compile(
 """What a model says of who asks, and nobody says to them."""
 _CREATED = re.compile(r"^\*\*Created:\*\* (.+?)\s*$", re.MULTILINE)
 _SLASHED = re.compile(r"(\d{1,2})/(\d{1,2})/(20\d\d)(?!.*[AP]M$)")
+"""A day as `toLocaleString` writes it: with slashes only the clock of the United States, which says AM and PM in
+capitals, sets the month first."""
 _GOES_ON = re.compile(r"\[(?:TodoContinuation|SYSTEM (?:REMINDER|DIRECTIVE)\b[^\]\n]*)\]")
 """How plugins begin what they send in the user's name so that an idle session goes on."""
 
@@ -75,13 +77,8 @@ def read(name: str, data: bytes) -> Conversation:
         for turn in found.turns
     )
     created = _CREATED.search(head)
-    return replace(found, turns=tuple(turns), started=_day(created[1]) if created else "")
-
-
-def _day(created: str) -> str:
-    """The day of a time as `toLocaleString` writes it: with slashes only the clock of the United States, which says AM
-    and PM in capitals, sets the month first."""
-    return written_day(_SLASHED.sub(r"\1.\2.\3", created))
+    day = written_day(_SLASHED.sub(r"\1.\2.\3", created[1])) if created else ""
+    return replace(found, turns=tuple(turns), started=day)
 
 
 def _marks(lines: list[Line]) -> list[int]:

@@ -12,9 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.messages import read_blocks
 from core.conversations.records import Record, branch, json_lines, keys_in
-from core.conversations.turns import Reading, iso_time, kind_of, table_of, text_of, truth_of
+from core.conversations.turns import Reading, iso_time, kind_of, read_blocks, table_of, text_of, truth_of
 
 _SILENT = frozenset({"thinking_level_change", "custom", "label"})
 

@@ -17,9 +17,8 @@ from __future__ import annotations
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.messages import arguments, read_blocks
 from core.conversations.records import json_lines, keys_in
-from core.conversations.turns import Reading, kind_of, list_of, table_of, text_of, truth_of
+from core.conversations.turns import Reading, arguments, kind_of, list_of, read_blocks, table_of, text_of, truth_of
 
 _SILENT = frozenset({"todo_state", "session_event", "session_end", "file_snapshot", "settings"})
 
@@ -38,10 +37,8 @@ def read_droid(name: str, data: bytes) -> Conversation:
     """Read one session of Droid."""
     reading = Reading()
     about: dict[str, Any] = {}
-    for record in json_lines(data):
-        value = record.value or {}
+    for value in reading.values(json_lines(data)):
         kind, message = kind_of(value), value.get("message")
-        reading.at(record, value.get("timestamp"))
         if kind == "session_start":
             about = about or value
             reading.agent = "sub-agent" if value.get("callingSessionId") else ""
@@ -68,11 +65,9 @@ def read_deepseek(name: str, data: bytes) -> Conversation:
     reading = Reading()
     about: dict[str, Any] = {}
     title = ""
-    for record in json_lines(data):
-        value = record.value or {}
+    for value in reading.values(json_lines(data), "time"):
         kind, detail = kind_of(value), table_of(value.get("data"))
         message = table_of(detail.get("message")) or detail
-        reading.at(record, value.get("time"))
         said = _texts(message.get("content"))
         if kind == "session":
             about = about or value

@@ -85,15 +85,9 @@ def read(name: str, data: bytes) -> Conversation:
     if not title or _TIME.match(title):
         title = first_line(turns)
     times = [turn.time for turn in turns if turn.time]
-    return Conversation(
-        session,
-        "specstory",
-        turns,
-        title,
-        started=times[0] if times else next(filter(None, (_day_told(row) for row in head)), ""),
-        ended=times[-1] if times else "",
-        model=models[0] if models else "",
-    )
+    began, ended = (times[0], times[-1]) if times else (next(filter(None, map(_day_told, head)), ""), "")
+    model = models[0] if models else ""
+    return Conversation(session, "specstory", turns, title, started=began, ended=ended, model=model)
 
 
 def _day_told(row: str) -> str:
@@ -106,18 +100,14 @@ def _day_told(row: str) -> str:
 def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tuple[int, str]]) -> Iterator[Labelled]:
     marked = set(marks)
     base, last, role = "", -1, ""
-    shell = command = ""
+    typed = range(0)
     command_time = None  # time of a user marker under which a slash command was called
     time = ""
     for number, line in enumerate(lines):
         text = line.text
         if number <= last:
-            if not command and shell != "before":
-                yield role, text
-                continue
-            shell, command = _shell_state(text, shell, command)
-            yield "assistant" if command else role, text
-            command = "" if command == "last" else command
+            # A shell's command is the assistant's own words, what comes after is the tool's.
+            yield "assistant" if number in typed else role, text
             continue
         found = _MARKER.match(text) if number in marked else None
         if found:
@@ -137,7 +127,9 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
             last, role = blocks[number]
             if base == "user" and text.lstrip().startswith(("<command-name>", "<command-message>")):
                 command_time = time
-            shell, command = ("before" if _SHELL.search(text) or not text.strip() else ""), ""
+            is_shell = _SHELL.search(text) or not text.strip()
+            begun, end, _ = _typed([line.text for line in lines[number : last + 1]] if is_shell else ())
+            typed = range(number + begun, number + end)
             yield role, text
         elif not text.strip() or not base:
             yield "", text if base else None
@@ -151,23 +143,6 @@ def _interrupted(lines: Sequence[Line], first: int) -> bool:
     """Whether a message of the user is only the tool's note that they broke off."""
     said = next((at for at in range(first, len(lines)) if lines[at].text.strip()), -1)
     return said >= 0 and lines[said].text.startswith(INTERRUPTED)
-
-
-def _shell_state(text: str, shell: str, command: str) -> tuple[str, str]:
-    """Follow a shell call: its command is the assistant's own words, what comes after is the tool's.
-
-    Only the first code in the block is the command; whatever the output looks like stays output.
-    """
-    if command:
-        return ("after", "last") if text.startswith("```") else (shell, command)
-    if shell == "before":
-        if text.startswith(("```bash", "```sh")) or _SHELL_FENCE.match(text):
-            return shell, "open"
-        if text.startswith("```"):
-            return "after", ""
-        if len(text) > 2 and text.startswith("`") and text.endswith("`"):
-            return "after", "last"
-    return shell, ""
 
 
 def _marker_follows(lines: Sequence[Line], number: int, marked: set[int]) -> bool:
@@ -259,7 +234,8 @@ def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Cal
 
 
 def _typed(rows: Sequence[str]) -> tuple[int, int, str]:
-    """The command of a shell: where it begins, the row behind it, and its words."""
+    """The command of a shell: where it begins, the row behind it, and its words. Only the first code in the block is
+    the command; whatever the output looks like stays output."""
     for at, row in enumerate(rows):
         if row.startswith(("```bash", "```sh")) or _SHELL_FENCE.match(row):
             end = next((end for end in range(at + 1, len(rows)) if rows[end].startswith("```")), len(rows) - 1)

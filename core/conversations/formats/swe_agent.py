@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.messages import arguments
 from core.conversations.records import Record, json_document, object_keys, parse_object
-from core.conversations.turns import Reading, list_of, text_of
+from core.conversations.turns import Reading, arguments, list_of, text_of
 
 _ACTION = "action"
 """By this a call without an id waits for what the next message says."""
