@@ -240,7 +240,6 @@ def context_text(context: ContextPrefix) -> str:
 COMMANDS = (
     group(
         "digest",
-        "",
         "on",
         single(
             "show",

@@ -228,7 +228,6 @@ _DOMAIN = repeated("--domain", "a repository, an agent or global (repeatable)", 
 COMMANDS = (
     group(
         "facts",
-        "",
         "list --category pitfall",
         single(
             "list",

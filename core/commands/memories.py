@@ -473,7 +473,6 @@ COMMANDS = (
     ),
     group(
         "memories",
-        "",
         "archive 3",
         single("list", "all memories of the home and of the project", "", memories_list, display_text, PROJECT_OPTION),
         single(

@@ -394,7 +394,6 @@ def _keys() -> list[str]:
 COMMANDS = (
     group(
         "config",
-        "",
         "set provider ollama",
         single(
             "show",
@@ -416,7 +415,6 @@ COMMANDS = (
     ),
     group(
         "trust",
-        "",
         "allow",
         single("list", "what waits here for your word, and what you have allowed", "", trust_list, trust_text),
         single(

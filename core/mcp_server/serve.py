@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from core.base.result import KnowledgeError
 from core.commands.daily.connect import hand_over
-from core.commands.row import flag, option, single
-from core.commands.table import SUMMARY
+from core.commands.row import flag, option, top
 from core.commands.workspace import Workspace
 
 
@@ -30,9 +29,8 @@ def serve(workspace: Workspace, *, allow_writes: bool = False, harvest_at_end: b
 
 
 COMMANDS = (
-    single(
+    top(
         "mcp",
-        SUMMARY["mcp"],
         "",
         serve,
         str,  # it is "": standard output belongs to the protocol

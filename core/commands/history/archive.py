@@ -289,7 +289,6 @@ _WHICH = needed("which", "its name or a part of it, the beginning of its hash, a
 COMMANDS = (
     group(
         "archive",
-        "",
         "export claude_code/0f3c9a52",
         single(
             "list",

@@ -287,7 +287,6 @@ _SHA = needed("which", "the beginning of its hash, as 'knowledge trash' lists it
 COMMANDS = (
     group(
         "trash",
-        "",
         "restore 3fa9",
         single("list", "what lies in the trash, and until when", "", trash_list, trash_text, words=NAMED),
         single(

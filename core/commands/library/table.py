@@ -44,7 +44,6 @@ from core.commands.row import (
     single,
     whole_number,
 )
-from core.commands.table import SUMMARY
 
 STATUSES = ("active", "archived", "superseded", "all")
 
@@ -66,7 +65,6 @@ _SESSION = option("--session", "the work session that it belongs to, any name", 
 COMMANDS = (
     group(
         "library",
-        SUMMARY["library"],
         "ingest ~/notes",
         single(
             "list",

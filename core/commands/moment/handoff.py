@@ -10,8 +10,7 @@ from core.base.answer import Generate
 from core.base.marks import for_prompt
 from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
-from core.commands.row import NAMED, flag, listed, needed, option, single
-from core.commands.table import SUMMARY
+from core.commands.row import NAMED, flag, listed, needed, option, top
 from core.commands.transcript import by_rules, locate, resume_of, whole_of
 from core.commands.workspace import Workspace
 from core.conversations.readable import Cleared
@@ -131,9 +130,8 @@ def handoff_text(report: HandoffReport) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "handoff",
-        SUMMARY["handoff"],
         "3f2a91c0 --to codex",
         handoff,
         handoff_text,

@@ -40,8 +40,7 @@ from core.commands.moment.reasons import (
     thoughts_in,
     told_of,
 )  # fmt: skip
-from core.commands.row import FOREIGN, needed, single, whole_number
-from core.commands.table import SUMMARY
+from core.commands.row import FOREIGN, needed, top, whole_number
 from core.commands.text import count, one_line
 from core.commands.transcript import LOOK_SECONDS, opened_index, whole_of
 from core.commands.workspace import Workspace
@@ -417,9 +416,8 @@ def _message(text: str) -> list[str]:
 
 
 COMMANDS = (
-    single(
+    top(
         "why",
-        SUMMARY["why"],
         "core/pool.py:42",
         why,
         why_text,

@@ -16,10 +16,9 @@ from core.base.secrets.redact import redact
 from core.commands.library.documents import with_library
 from core.commands.library.use import inferred_from, library_record, served_by_library, used_in
 from core.commands.project import Scope, find_project
-from core.commands.row import NAMED, listed, needed, option, single
+from core.commands.row import NAMED, listed, needed, option, top
 from core.commands.search import opened_search
 from core.commands.statements import Found, resolve_bullet, text_of
-from core.commands.table import SUMMARY
 from core.commands.text import one_line
 from core.commands.transcript import locate, read, with_turn
 from core.commands.workspace import Workspace, utc_now
@@ -227,9 +226,8 @@ def worked_text(done: Worked) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "worked",
-        SUMMARY["worked"],
         "facts.1a2b3c --outcome misleading --why 'the port has changed' --task factual_lookup",
         worked,
         worked_text,

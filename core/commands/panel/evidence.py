@@ -21,9 +21,8 @@ from core.base.secrets.redact import redact
 from core.commands.moment.worked import write_down
 from core.commands.panel.bullets import Event, events_of
 from core.commands.panel.conversations import conversation_key, place_of_entry
-from core.commands.row import NAMED, flag, needed, single
+from core.commands.row import NAMED, flag, needed, top
 from core.commands.statements import resolve_bullet
-from core.commands.table import SUMMARY
 from core.commands.text import one_line
 from core.commands.workspace import Workspace, utc_now
 from core.conversations.conversation import Conversation, Turn
@@ -261,9 +260,8 @@ def _where(value: Evidence) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "evidence",
-        SUMMARY["evidence"],
         "facts.md:12",
         evidence,
         evidence_text,

@@ -354,7 +354,7 @@ def _answer(answer: str, words: str) -> Any:
 
 
 COMMANDS = (
-    group("review", "", "--kind held",
+    group("review", "--kind held",
         single("list", "what waits, and why; on a terminal one by one", "", review, review_text, _KIND, _PROJECT,
                asks=True),
         _answer(YES, "let in, strike the outdated one, put back, bring back, delete the stale one"),
