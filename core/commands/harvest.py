@@ -332,7 +332,7 @@ def _apply(
     if generate is None and options.limits.provider != "offline" and not request.no_harvest:
         generate = connect_or_refuse(workspace, options.limits.provider, request.model, cancelled)
         if workspace.config.workers:
-            from core.commands.library.cluster import on_cluster
+            from core.commands.library.ingest import on_cluster
 
             generate = far = on_cluster(workspace, options.limits.provider, request.model)
             options = replace(options, jobs=max(options.jobs, far.threads))

@@ -18,7 +18,7 @@ from core.base import files
 from core.base.entry import statement_key
 from core.base.markdown import BY_HAND, parse_bullets
 from core.base.result import ErrorInfo, KnowledgeError, attempt
-from core.commands.fact_edits import delete_fact
+from core.commands.facts import delete_fact
 from core.commands.row import Ask, agreed, nobody
 from core.commands.statements import Match, refresh_digest, resolve_bullet, text_of
 from core.commands.workspace import Clock, Workspace, utc_now

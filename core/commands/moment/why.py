@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from core.base import files
 from core.base.project import repository_root
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError, Ok, attempt, disk_errors
 from core.base.secrets.redact import redact
 from core.commands.moment.reasons import (
     ALL_OF_IT,
@@ -132,7 +132,10 @@ def why(workspace: Workspace, place: str, limit: int = LIMIT) -> WhyReport:
         hint = _of_knowledge(workspace, Path(path), line)
         raise KnowledgeError("no-repository", "this file is in no git repository", path, hint)
     name = os.path.relpath(path, root)
-    before, now = committed(root, name), _lines_now(path) if os.path.lexists(path) else []
+    before, now = committed(root, name), list[str]()
+    if os.path.lexists(path):
+        with disk_errors("unreadable", "this file cannot be read", path):
+            now = files.read_file(Path(path), MAX_BYTES).data.decode("utf-8", "replace").splitlines()
     changes = _blamed(root, name, line, before, now) if line else _logged(root, name, limit)
     if not os.path.lexists(path):
         changes = [one._replace(gone=not at) for at, one in enumerate(changes)]
@@ -181,13 +184,6 @@ def _was_there(path: str) -> bool:
 
 
 # --- git -------------------------------------------------------------------------------------------------------------
-
-
-def _lines_now(path: str) -> list[str]:
-    try:
-        return files.read_file(Path(path), MAX_BYTES).data.decode("utf-8", "replace").splitlines()
-    except OSError as error:
-        raise KnowledgeError("unreadable", f"this file cannot be read: {error.strerror or error}", path) from error
 
 
 def _blamed(root: str, name: str, line: int, before: list[str] | None, now: Sequence[str]) -> list[_Change]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from core.base.markdown import sanitise_name
 from core.base.ready import state_of
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import Ok, attempt, disk_errors
 from core.commands.history.ledger import LedgerRow, ledger
 from core.commands.panel.titles import PLAIN_NAME, UNCALLED, Called, called
 from core.commands.workspace import Workspace
@@ -149,10 +149,8 @@ def ledger_rows(workspace: Workspace) -> LedgerRows:
     path, entries = workspace.paths.ledger, seen_ledger(workspace.paths)
     if not isinstance(entries, LargeLedger):
         return rows_of([row for row in ledger(workspace) if not row.key.startswith(KEY)])
-    try:
+    with disk_errors("ledger-unreadable", "the ledger cannot be read", path):
         state = state_of(path.stat())
-    except OSError as error:
-        raise KnowledgeError("ledger-unreadable", f"the ledger cannot be read: {error.strerror}", path) from error
 
     def at(begin: int) -> LedgerRow:
         try:

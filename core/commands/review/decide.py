@@ -14,7 +14,7 @@ from core.base.entry import statement_key
 from core.base.markdown import parse_bullets
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.bullets import change_all
-from core.commands.fact_edits import confirm_fact, delete_fact
+from core.commands.facts import confirm_fact, delete_fact
 from core.commands.quarantine import HeldItem, accept_all, drop_all, quarantine_list
 from core.commands.review.waiting import KINDS, Waiting, of_project, replace_old, settle_missing, waiting
 from core.commands.row import Argument, Ask, flag, group, listed, nobody, option, single
