@@ -275,10 +275,7 @@ def _opencode(program: Program, environment: Mapping[str, str]) -> list[Entry]:
     plain, commented, rules = _files(_OPENCODE, environment, "opencode.json", "opencode.jsonc", "AGENTS.md")
     server = {"type": "local", "command": program.server(AT_END), "enabled": True}
     settings = commented if commented.exists() and not plain.exists() else plain
-    return [
-        Entry(SERVER, settings, "json", server, ("mcp", NAME)),
-        Entry(START, rules, "rules", rules_line()),
-    ]
+    return [Entry(SERVER, settings, "json", server, ("mcp", NAME)), Entry(START, rules, "rules", rules_line())]
 
 
 def _copilot_cli(program: Program, environment: Mapping[str, str]) -> list[Entry]:

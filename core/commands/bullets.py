@@ -44,15 +44,7 @@ from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
 from core.knowledge.edit import Edited
 from core.knowledge.file_notes import notes_for, refresh_notes
-from core.knowledge.projects import (
-    OTHER,
-    Here,
-    Projects,
-    facts_about,
-    here_in,
-    known_projects,
-    nearness,
-)
+from core.knowledge.projects import OTHER, Here, Projects, facts_about, here_in, known_projects, nearness
 from core.knowledge.same import by_date
 
 if TYPE_CHECKING:

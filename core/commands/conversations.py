@@ -21,14 +21,7 @@ from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.project import Scope, find_project, scope_of
 from core.commands.search import meant
 from core.commands.text import one_line
-from core.commands.transcript import (
-    LOOK_SECONDS,
-    forget_all,
-    index_folder,
-    opened_index,
-    tool_of,
-    where_of,
-)
+from core.commands.transcript import LOOK_SECONDS, forget_all, index_folder, opened_index, tool_of, where_of
 from core.commands.transcript import read as read
 from core.commands.workspace import Workspace, embedder_name
 from core.conversation_index import RATE, SHARE, Brought, look

@@ -7,10 +7,7 @@ from pathlib import Path
 
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.harvest import feed_facts
-from core.commands.harvest_options import (
-    HarvestRequest,
-    harvest_options,
-)
+from core.commands.harvest_options import HarvestRequest, harvest_options
 from core.commands.row import flag, needed, top
 from core.commands.text import count, fed, one_line
 from core.commands.workspace import Clock, Workspace, utc_now

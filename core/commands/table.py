@@ -39,10 +39,7 @@ LISTED = {
         "what waits for your yes, no or later: held, vanished, kept away, stale, outdated, finished, alike",
     ),
     "evidence": ("panel.evidence", "the quote that showed a line to be true, in its place; a playbook's steps"),
-    "find": (
-        "moment.listing",
-        "a line for each hit, your project first: what was said, where, how it was left",
-    ),
+    "find": ("moment.listing", "a line for each hit, your project first: what was said, where, how it was left"),
     "worked": ("moment.worked", "say how something that was found served, and why; or ask how it has"),
     "why": ("moment.why", "why a line or a file is so: its commit, the session that made it, and what was said there"),
     "handoff": ("moment.handoff", "what a new session needs to go on with an earlier one, in this tool or another"),

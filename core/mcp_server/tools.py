@@ -60,8 +60,7 @@ def _text(most: int, description: str, least: int | None = None) -> Any:
 MORE = "another folder, or 'all', is refused unless the user allowed other projects in the settings."
 Project = Annotated[str, _text(4096, f"Empty for the project around the server; {MORE}")]
 AllProjects = Annotated[
-    bool,
-    Field(description="Also conversations of other projects; refused unless the user allowed it in the settings."),
+    bool, Field(description="Also conversations of other projects; refused unless the user allowed it in the settings.")
 ]
 Size = Literal["full", "compact", "minimal"]
 TaskType = Literal[
@@ -454,8 +453,7 @@ def record_usage(
 
 
 def withdraw_usage(
-    workspace: Workspace,
-    trace: Annotated[str, _text(36, "The id that record_usage gave.", 36)],
+    workspace: Workspace, trace: Annotated[str, _text(36, "The id that record_usage gave.", 36)]
 ) -> dict[str, Any]:
     """Take back what record_usage wrote down, where the outcome was another one; say the right one afterwards."""
     here = settled(workspace)

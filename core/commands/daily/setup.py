@@ -238,12 +238,7 @@ def _is_set(config: Config, key: str, value: str) -> bool:
 
 
 def apply_answers(
-    workspace: Workspace,
-    report: SetupReport,
-    model: int,
-    read_all: bool,
-    tools: Sequence[str] = (),
-    archive: str = "",
+    workspace: Workspace, report: SetupReport, model: int, read_all: bool, tools: Sequence[str] = (), archive: str = ""
 ) -> SetupReport:
     """Write what was chosen: the model at that place of `models` (-1: as it is), whether the tools that were found are
     read, which tools to connect, and which conversations to keep ("": as it is). The report says what came of it."""

@@ -35,12 +35,7 @@ NO_PROJECT = "none"
 
 
 def ledger(
-    workspace: Workspace,
-    sha: str = "",
-    status: str = "",
-    project: str = "",
-    *,
-    now: Clock = utc_now,
+    workspace: Workspace, sha: str = "", status: str = "", project: str = "", *, now: Clock = utc_now
 ) -> list[LedgerRow]:
     """The audit log, newest entry first. `sha` begins one entry's hash; `status` keeps the entries of that status. With
     `project`, a folder or "none", that conversation belongs to its project from now on, in all of its entries."""

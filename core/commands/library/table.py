@@ -109,12 +109,7 @@ COMMANDS = (
             _WHICH,
         ),
         single(
-            "restore",
-            "bring back a document that was taken out",
-            "3f2a91c0",
-            library_restore,
-            changed_text,
-            _WHICH,
+            "restore", "bring back a document that was taken out", "3f2a91c0", library_restore, changed_text, _WHICH
         ),
         single(
             "forget",

@@ -72,13 +72,7 @@ def refreshed_text(done: Refreshed) -> str:
 
 
 def library_link(
-    workspace: Workspace,
-    one: str,
-    relation: str,
-    other: str,
-    note: str = "",
-    *,
-    now: Callable[[], datetime] = utc_now,
+    workspace: Workspace, one: str, relation: str, other: str, note: str = "", *, now: Callable[[], datetime] = utc_now
 ) -> Linked:
     """Say how two things in the library stand to each other: chunks and documents by their ids, concepts by name."""
 

@@ -57,11 +57,7 @@ class HandoffReport:
 
 
 def handoff(
-    workspace: Workspace,
-    session: str,
-    to: str = "",
-    rules: bool = False,
-    allowed: Callable[[str], bool] | None = None,
+    workspace: Workspace, session: str, to: str = "", rules: bool = False, allowed: Callable[[str], bool] | None = None
 ) -> HandoffReport:
     """The hand-off of a session, by its name as hits print it. A model makes it where the settings name one, unless
     `rules` says otherwise; where it fails, the rules' is given and a warning says why. `allowed` refuses folders of

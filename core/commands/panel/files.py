@@ -168,8 +168,7 @@ LINES = 400
 """The longest span that is taken for what a note speaks of."""
 
 _NUMBERED = re.compile(
-    r"(?:\blines?\s+|\bL|\.\w{1,8}:)(\d{1,6})(?:\s*(?:[-–—]|to|and)\s*L?(\d{1,6}))?\b",
-    re.IGNORECASE,
+    r"(?:\blines?\s+|\bL|\.\w{1,8}:)(\d{1,6})(?:\s*(?:[-–—]|to|and)\s*L?(\d{1,6}))?\b", re.IGNORECASE
 )
 _QUOTED = re.compile(r"`([^`]{2,200})`")
 _CALLED = re.compile(r"\b([^\W\d][\w.]*)\(\)?")

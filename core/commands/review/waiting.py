@@ -41,15 +41,7 @@ from core.knowledge.edit import Edited, could_not_write, new_edit_run
 from core.knowledge.ledger import Entry, seen_ledger
 from core.knowledge.lines import PlannedFile, ensure_lines, require_lines
 from core.knowledge.log import carry_out
-from core.knowledge.projects import (
-    OTHER,
-    Projects,
-    domains_in,
-    entry_name,
-    here_in,
-    known_projects,
-    nearness,
-)
+from core.knowledge.projects import OTHER, Projects, domains_in, entry_name, here_in, known_projects, nearness
 from core.knowledge.removed import REMOVED, Removed, RemovedStatement, read_removed
 from core.knowledge.same import id_letters
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
@@ -217,13 +209,7 @@ def _proposed(paths: Paths, problems: list[ErrorInfo] | None) -> list[Supersedin
 
 
 def replace_old(
-    workspace: Workspace,
-    old: Placed,
-    new: Placed,
-    act: str = "supersede",
-    *,
-    run: str = "",
-    now: Clock = utc_now,
+    workspace: Workspace, old: Placed, new: Placed, act: str = "supersede", *, run: str = "", now: Clock = utc_now
 ) -> Edited:
     """A statement gives way to another: all lines that say the old one, in one write."""
     words = f"{sanitise_line(new.bullet.text, None)} {new.bullet.provenance}" if act == "supersede" else ""
