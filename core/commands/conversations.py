@@ -21,7 +21,7 @@ from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.project import Scope, find_project, scope_of
 from core.commands.search import meant
 from core.commands.text import one_line
-from core.commands.transcript import LOOK_SECONDS, forget_all, index_folder, opened_index, tool_of, where_of
+from core.commands.transcript import LOOK_SECONDS, forget_all, opened_index, tool_of, where_of
 from core.commands.transcript import read as read
 from core.commands.workspace import Workspace, embedder_name
 from core.conversation_index import RATE, SHARE, Brought, look
@@ -45,7 +45,6 @@ from core.search.days import Span, day_span, question
 from core.sources.tools import EXPORTS, FILES, NAMES, known_name, title_of
 
 if TYPE_CHECKING:
-    from core.base.entry import Embed
     from core.search.conversations import Database
     from core.search.query import Near
     from core.search.words import Stems
@@ -227,22 +226,6 @@ def what_it_takes(brought: Brought) -> str:
     duration = f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
     held, growth = size(brought.waiting_bytes), size(int(brought.waiting_bytes * SHARE))
     return f"{count(brought.waiting, 'conversation')} ({held}): about {duration}, {growth} in the cache"
-
-
-def build_vectors(
-    workspace: Workspace,
-    name: str,
-    embed: Embed,
-    step: Callable[[int, int], None] = lambda done, total: None,
-    cancelled: Callable[[], bool] = lambda: False,
-) -> tuple[int, int]:
-    """Make the vectors of turns that are missing, once the index is as new as the files; how many turns have one now,
-    and how many have none. Raises KnowledgeError when the embedder fails, or the index cannot be written."""
-
-    if not build(workspace, cancelled=cancelled).turns:
-        return 0, 0
-    made = kept_vectors.build(index_folder(workspace), name, embed, step, cancelled)
-    return made.turns, made.waiting
 
 
 def _meant(workspace: Workspace, database: Database, text: str) -> tuple[Near | None, str]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from core.base.result import KnowledgeError, attempt
-from core.commands.conversations import build_vectors as build_those_of_turns
+from core.commands.conversations import build
 from core.commands.project import find_project
 from core.commands.row import option, top
 from core.commands.search import opened_search, search_folder
 from core.commands.text import count
+from core.commands.transcript import index_folder
 from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.harvest.report import Progress
 from core.search import kept_vectors
@@ -47,18 +49,16 @@ def build_vectors(
     def step(name: str, done: int, total: int) -> None:
         progress(Progress(done, total, name, "made"))
 
-    folder, index, name = search_folder(workspace, asked), opened_search(workspace, asked), embedder_name(workspace)
-    try:
-        home = search_folder(workspace, None)
+    folder, home, name = search_folder(workspace, asked), search_folder(workspace, None), embedder_name(workspace)
+    with closing(opened_search(workspace, asked)):
         entries = kept_vectors.build(folder, name, embed, partial(step, "entries"), cancelled, beside=home).turns
-    finally:
-        index.close()
     for other in sorted(home.parent.glob(f"{home.name}-*")) if folder == home else ():  # they hold the same and more
         attempt(kept_vectors.build, other, name, embed, cancelled=cancelled, beside=home)
-    if not workspace.config.search_conversations:
+    if not workspace.config.search_conversations or not build(workspace, cancelled=cancelled).turns:
         return VectorsReport(workspace.config.embedder, entries)
-    turns = build_those_of_turns(workspace, name, embed, partial(step, "turns of conversations"), cancelled)
-    return VectorsReport(workspace.config.embedder, entries, *turns)
+    said = partial(step, "turns of conversations")
+    made = kept_vectors.build(index_folder(workspace), name, embed, said, cancelled)
+    return VectorsReport(workspace.config.embedder, entries, made.turns, made.waiting)
 
 
 def vectors_text(report: VectorsReport) -> str:
