@@ -33,7 +33,7 @@ from core.knowledge.removed import FOREVER, read_removed
 from core.search.store import discard_holding, is_holding
 
 if TYPE_CHECKING:
-    from core.library.database import Library
+    pass
 
 CANNOT = (
     "the conversation that said it ('knowledge forget NAME'), git's own history of the folder, copies on other disks "
@@ -192,14 +192,12 @@ def _purge_library(workspace: Workspace, purge: Purge) -> int:
     """Take the passages that say it out of the library, with the vectors of their chunks; how many rows changed."""
     if not workspace.config.library_url and not files.exists(workspace.paths.library):
         return 0
-    from core.commands.library.documents import with_library
+    from core.commands.library.documents import opened_library
 
-    def work(library: Library) -> int:
+    with opened_library(workspace) as library:
         from core.library.purge import purge_rows
 
         return purge_rows(library, lambda text: purge.without(text, blank=True), purge.says)
-
-    return with_library(workspace, work)
 
 
 # --- at the command line ----------------------------------------------------------------------------------------------

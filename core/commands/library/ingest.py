@@ -11,20 +11,18 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base.answer import Answer, Generate
 from core.base.result import KnowledgeError, Result, attempt
-from core.commands.library.documents import with_library
+from core.commands.library.documents import opened_library
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.report import Progress, Report
 from core.library.fetch import is_address as is_address
 
 if TYPE_CHECKING:
-    from core.library.database import Library
     from core.library.ingest import IngestReport
     from core.library.prepare import Item, Prepared, Way
 
@@ -42,12 +40,10 @@ def library_ingest(
     again: bool = False,
     progress: Report = lambda _step: None,
     cancelled: Callable[[], bool] = lambda: False,
-    now: Callable[[], datetime] = utc_now,
 ) -> IngestReport:
     """Take in files, folders and addresses. `type` is what the documents are, "" to have it told; `provider` asks
     another one than the settings (`offline`: rules alone); `scheduler` is that of a cluster, "" as the settings say."""
-
-    def work(library: Library) -> IngestReport:
+    with opened_library(workspace, make=True) as library:
         from core.library.ingest import ingest
         from core.library.prepare import Way, prepare
 
@@ -58,7 +54,7 @@ def library_ingest(
             library,
             list(paths),
             way,
-            now=now,
+            now=utc_now,
             folder=workspace.cwd,
             content_type=type,
             open_executor=open_executor,
@@ -71,8 +67,6 @@ def library_ingest(
         )
         report.backup = str(library.backup or "")
         return report
-
-    return with_library(workspace, work, make=True)
 
 
 def names_private_host(source: str) -> bool:

@@ -18,7 +18,6 @@ from core.base import files
 from core.base.markdown import parse_bullets, split_provenance
 from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
-from core.commands.moment.worked import write_down
 from core.commands.panel.bullets import Event, events_of
 from core.commands.panel.conversations import conversation_key, place_of_entry
 from core.commands.row import NAMED, flag, needed, top
@@ -282,5 +281,5 @@ def say_how_it_served(workspace: Workspace, text: str, outcome: str) -> str:
     """Write down how a line served, one of `OUTCOMES`; what all said of it by then. Raises KnowledgeError where it
     cannot be written."""
     use = record.Use(text, outcome, utc_now().isoformat(), by="user")
-    write_down(workspace, [use])
+    record.record(workspace.paths.experience, [use])
     return how_it_served(workspace, text)
