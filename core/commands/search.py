@@ -12,6 +12,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -106,15 +107,13 @@ def search(
         raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MAX_LIMIT}")
     here = find_project(workspace, "")
     keep = scope.tells_entry if scope is not None and not scope.everything else None
-    folder, index = search_folder(workspace, here), opened_search(workspace, here)
-    try:
+    folder = search_folder(workspace, here)
+    with closing(opened_search(workspace, here)) as index:
         filters = Filters((kind,) if kind else (), tuple(tag or ()), since, before=before)
         near, note = near_in(workspace, index, folder, text)
         hits = find(index, text, filters, limit, near, _not_removed(workspace.paths, keep))
         number = counted(index.database)
         nothing = "" if hits else _why_nothing(index, keep)
-    finally:
-        index.close()
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
     warnings += [*project_warnings(workspace, ""), *(scope.warnings if scope is not None else ())]
     found = _said_again(workspace, _as_facts_stand(workspace, _without_removed(workspace, hits)), scope)

@@ -74,7 +74,10 @@ def handoff(
     text, made_by, warnings = by_rules(workspace, row), "rules", list[str]()
     if not rules and workspace.config.provider != "offline":
         try:
-            text, made_by = _by_model(_model(workspace), whole, text), "model"
+            from core.commands.harvest_options import connect_provider
+
+            model = connect_provider(workspace, workspace.config.provider, "")
+            text, made_by = _by_model(model, whole, text), "model"
         except KnowledgeError as failed:
             warnings.append(f"{failed.error} This is the hand-off that the rules make.")
     text = for_prompt(text, secrets=True, origins=False)
@@ -84,12 +87,6 @@ def handoff(
         made = STARTS[to].format(prompt=f'"$(knowledge handoff {shlex.quote(row.name)})"')
         start = f"cd {shlex.quote(folder)} && {made}" if folder.startswith("/") else made
     return HandoffReport(row.name, text, made_by, start, resume_of(row)[0], tuple(warnings))
-
-
-def _model(workspace: Workspace) -> Generate:
-    from core.commands.harvest_options import connect_provider
-
-    return connect_provider(workspace, workspace.config.provider, "")
 
 
 def _by_model(generate: Generate, whole: Cleared, notes: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -97,12 +98,9 @@ def _named(workspace: Workspace, what: str, scope: Scope | None) -> tuple[str, s
     if not isinstance(bullet, KnowledgeError):
         return text_of(bullet.value.refs[0]), ""
     kind, _, key = what.rpartition(":")
-    index = opened_search(workspace, find_project(workspace))
-    try:
+    with closing(opened_search(workspace, find_project(workspace))) as index:
         asked = f"SELECT {COLUMNS} FROM entries WHERE key = ?1 OR (key = ?2 AND kind = ?3)"
         rows = [Row(*row) for row in index.database.execute(asked, (what, key, kind))]
-    finally:
-        index.close()
     for row in rows:
         if scope is None or scope.tells_entry(row.entry()):
             return row.text.partition("\n")[0] if row.kind in ("bullet", "note") else row.text, ""
@@ -145,7 +143,9 @@ class UsageReader:
 
     def __call__(self, conversation: Conversation) -> None:
         """A conversation was read, in any thread."""
-        has_found, has_asked = _has_found(conversation), self._has_asked(conversation)
+        calls = [event for turn in conversation.turns for event in turn.events if isinstance(event, Call)]
+        has_found = any("find" in event.tool or "find" in getattr(event, "words", "") for event in calls)
+        has_asked = self._has_asked(conversation)
         if not has_found and not has_asked:
             return
         if self._workspace.config.redact:
@@ -192,11 +192,6 @@ class UsageReader:
             return [*notes, f"what {asked} conversations used of the library was not recorded: {failed.error}"]
         missed = f"{self._missed} more conversations asked it, and how that went was not read"
         return [*notes, *[f"the library learned how {done} uses went"] * bool(done), *[missed] * bool(self._missed)]
-
-
-def _has_found(conversation: Conversation) -> bool:
-    return any("find" in event.tool or "find" in getattr(event, "words", "")
-               for turn in conversation.turns for event in turn.events if isinstance(event, Call))  # fmt: skip
 
 
 def check_experience(workspace: Workspace) -> Iterator[Finding]:

@@ -23,7 +23,7 @@ from core.knowledge.bullet_text import split_quote
 from core.knowledge.categories import CATEGORY, QUARANTINE, bullets_in, read_text, text_in
 from core.knowledge.changes import EDIT_RUN, Change, read_changes
 from core.knowledge.confirmed import Confirmations, confirmed_bullets, read_confirmed
-from core.knowledge.journal import read_plans
+from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.log import untold
 
 VIEWS = ("facts", "decisions", "questions", "playbooks", "tasks_open", "tasks_done", "quarantine")
@@ -89,7 +89,7 @@ def _view(workspace: Workspace, name: str, before: CategoryView | None = None) -
         view = CategoryView(name, "", problem=problem)
         return before if before == view else view
     sha = hashlib.sha256(data).hexdigest()
-    confirmed = _confirmed(workspace)
+    confirmed = confirmations(workspace)
     again = sum(one.count for one in confirmed.get(file, {}).values())
     if before is not None and (before.sha256, before.again) == (sha, again):
         return before
@@ -98,7 +98,8 @@ def _view(workspace: Workspace, name: str, before: CategoryView | None = None) -
     return CategoryView(name, sha, rows, again=again)
 
 
-def _confirmed(workspace: Workspace) -> Confirmations:
+def confirmations(workspace: Workspace) -> Confirmations:
+    """What other conversations said again; nothing where that cannot be read."""
     try:
         return read_confirmed(workspace.paths) or {}
     except OSError:
@@ -249,15 +250,19 @@ def _taken_away(workspace: Workspace, file: str, raw: str) -> Event | None:
     return Event(row.when, what, row.run, row.sha, raw, after)
 
 
+def plan_of(workspace: Workspace, run: str, sha: str) -> FrozenPlan | None:
+    """The committed plan of a conversation, None where there is none that can be read."""
+    with suppress(OSError):
+        return read_plans(workspace.paths.plans, run).get(sha)
+    return None
+
+
 def _is_by_tool(workspace: Workspace, events: tuple[Event, ...]) -> bool:
     """Whether the plan that wrote a bullet says that only a tool told it, and nobody has worded it again since."""
     if not events or events[0].what != "harvested":
         return False
     event = events[0]
-    try:
-        plan = read_plans(workspace.paths.plans, event.run).get(event.sha)
-    except OSError:
-        return False
+    plan = plan_of(workspace, event.run, event.sha)
     rows = plan.facts.get("rows") if plan is not None else None
     row = rows.get(mark_of_text(split_provenance(event.after[2:])[0])) if isinstance(rows, dict) else None
     return isinstance(row, dict) and row.get("by_tool") is True
@@ -269,5 +274,5 @@ def _rows(workspace: Workspace, file: str, text: str) -> list[Found]:
     else:
         names = [name for name in VIEWS if (QUARANTINE if name == "quarantine" else CATEGORY[name].file) == file]
         bullets = {name: bullets_in(text, name) for name in names}
-    again = _confirmed(workspace)
+    again = confirmations(workspace)
     return [Found(name, file, row) for name, rows in bullets.items() for row in confirmed_bullets(again, file, rows)]

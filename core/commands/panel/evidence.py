@@ -18,7 +18,7 @@ from core.base import files
 from core.base.markdown import parse_bullets, split_provenance
 from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
-from core.commands.panel.bullets import Event, events_of
+from core.commands.panel.bullets import Event, confirmations, events_of, plan_of
 from core.commands.panel.conversations import conversation_key, place_of_entry
 from core.commands.row import NAMED, flag, needed, top
 from core.commands.statements import resolve_bullet
@@ -31,8 +31,8 @@ from core.harvest.freeze import mark_of_text
 from core.harvest.playbook import steps_in as steps_in
 from core.harvest.quotes import reduce_to_words
 from core.harvest.quotes import span_of as span_of
-from core.knowledge.confirmed import Confirmations, confirmed_bullets, read_confirmed
-from core.knowledge.journal import FrozenPlan, read_plans
+from core.knowledge.confirmed import confirmed_bullets
+from core.knowledge.journal import FrozenPlan
 from core.knowledge.ledger import FORGOTTEN, Entry, seen_ledger
 
 READ_BYTES = 4_000_000
@@ -109,7 +109,7 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
     """What is kept of a line whose past is known (`events`, newest first). Where nothing is, only its own words."""
     text, came = split_provenance(raw.removeprefix("- "))
     steps = steps_in(text) if file == "playbooks.md" else ()
-    [bullet] = confirmed_bullets(_again(workspace), file, parse_bullets(raw))
+    [bullet] = confirmed_bullets(confirmations(workspace), file, parse_bullets(raw))
     bare = Evidence(file, line, text, steps=steps, again=tuple(map(str, bullet.again)))
     harvested = next((event for event in reversed(events) if event.what == "harvested" and event.sha), None)
     sha, run = (harvested.sha, harvested.run) if harvested is not None else ("", "")
@@ -122,7 +122,7 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
             entry = seen_ledger(workspace.paths).get(sha) or {}
     if entry.get("status") == FORGOTTEN:
         return replace(bare, problem=FORGOTTEN)
-    plan = _plan(workspace, run or str(entry.get("run", "")), sha)
+    plan = plan_of(workspace, run or str(entry.get("run", "")), sha)
     if plan is None:
         return bare
     words = split_provenance(harvested.after.removeprefix("- "))[0] if harvested is not None else text
@@ -143,13 +143,6 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
     return replace(known, passage=passage, problem=problem)
 
 
-def _again(workspace: Workspace) -> Confirmations | None:
-    try:
-        return read_confirmed(workspace.paths)
-    except OSError:
-        return None
-
-
 def _clear(workspace: Workspace, words: object) -> str:
     """A text without its secrets; "" for what is none."""
     if not isinstance(words, str):
@@ -159,13 +152,6 @@ def _clear(workspace: Workspace, words: object) -> str:
 
 def _whole(value: object) -> int:
     return value if isinstance(value, int) else -1
-
-
-def _plan(workspace: Workspace, run: str, sha: str) -> FrozenPlan | None:
-    try:
-        return read_plans(workspace.paths.plans, run).get(sha)
-    except OSError:
-        return None
 
 
 def _table(plan: FrozenPlan, name: str) -> dict[str, Any]:
