@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core import conversation_index as conversation_index
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
@@ -41,13 +41,11 @@ from core.search.conversation_query import (
     within,
 )
 from core.search.conversation_query import unread as unread_number
+from core.search.conversations import Database
 from core.search.days import Span, day_span, question
+from core.search.query import Near
+from core.search.words import Stems
 from core.sources.tools import EXPORTS, FILES, NAMES, known_name, title_of
-
-if TYPE_CHECKING:
-    from core.search.conversations import Database
-    from core.search.query import Near
-    from core.search.words import Stems
 
 BUILD_SECONDS = 10.0
 """A build goes in steps of this; between them another program may have its turn."""

@@ -38,6 +38,7 @@ from core.commands.text import change_text
 from core.commands.workspace import BY_COMMAND, Clock, Workspace, all_without_secrets, utc_now
 from core.knowledge.edit import Edited, change_file
 from core.knowledge.hunks import Hunk, bare, line_break, made
+from core.knowledge.log import carry_over
 from core.memories import ARCHIVE as ARCHIVE
 from core.memories import Memories, Shelf, all_of, archive_memory, recall, restore_memory, write_memory
 from core.memories import newest_first as newest_first
@@ -413,8 +414,6 @@ def _locked(workspace: Workspace, where: Paths) -> Iterator[None]:
     """Within it no other process writes memories there: an id is given once."""
     try:
         if where == workspace.paths and format_of(where) != FORMAT:
-            from core.knowledge.log import carry_over
-
             carry_over(where)
         with locks.locked(where.state / "memories.lock", work="memories", editor_wait=LOCK_SECONDS):
             yield

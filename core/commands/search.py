@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.base import files
 from core.base.choices import ENTRY_KINDS
@@ -26,7 +26,7 @@ from core.base.paths import Paths
 from core.base.project import is_below
 from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.entry_sources import search_sources
-from core.commands.project import find_project, project_warnings
+from core.commands.project import Scope, find_project, project_warnings
 from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.factindex.index import NAME, fact_in
 from core.knowledge.check import Finding
@@ -36,17 +36,13 @@ from core.library.searched import is_gone
 from core.library.told import leaving_out
 from core.search import kept_vectors
 from core.search.candidates import Filters
+from core.search.conversations import Database
 from core.search.embedders import LOCAL_MODELS, check_model
-from core.search.index import open_index
+from core.search.index import Index, open_index
+from core.search.query import Hit as Hit
 from core.search.query import remarks as of_reasons
 from core.search.query import search as find
 from core.search.store import COLUMNS, Row, counted
-
-if TYPE_CHECKING:
-    from core.commands.project import Scope
-    from core.search.conversations import Database
-    from core.search.index import Index
-    from core.search.query import Hit as Hit
 
 LIMIT, MAX_LIMIT = 10, 1000
 VECTOR_SECONDS, FEW_VECTORS = 0.5, 200

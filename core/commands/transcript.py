@@ -15,6 +15,7 @@ from core.base.choices import SPOKEN_ROLES, TOOLS
 from core.base.figures import iso_of
 from core.base.project import project_root
 from core.base.result import KnowledgeError, Ok, attempt
+from core.base.secrets.redact import redact
 from core.commands.row import SPOKEN, flag, listed, needed, option, top, whole_number
 from core.commands.text import count
 from core.commands.workspace import Workspace
@@ -465,8 +466,6 @@ def _table(facts: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def _clear(text: str) -> str:
-    from core.base.secrets.redact import redact
-
     return redact(text).text
 
 

@@ -13,8 +13,10 @@ from core.base import files
 from core.base.config import Config, LoadedConfig, load_config, writable_config_file
 from core.base.entry import Embed
 from core.base.homes import ADVICE, closed_folder, refuse_newer, why_foreign
+from core.base.marks import without_invisible
 from core.base.paths import Paths, cache_folder, choose_home
 from core.base.result import KnowledgeError
+from core.base.secrets.redact import redact
 
 Clock = Callable[[], datetime]
 """Who tells the time: `utc_now`, unless a command is handed another."""
@@ -108,7 +110,6 @@ def embedder_of(workspace: Workspace, *, fetch: bool = False) -> Embed:
         from core.search.embedders import local_embedder
 
         return local_embedder(config.embedder, fetch=fetch)
-    from core.base.secrets.redact import redact
     from core.llm.credentials import keys_from
     from core.llm.openai_compatible import connect_embeddings
 
@@ -148,9 +149,6 @@ def all_without_secrets(workspace: Workspace, texts: Sequence[str], keep: bool, 
     """The same for several texts, with one sentence; `way` says how to insist."""
     if keep or not workspace.config.redact:
         return list(texts), ""
-    from core.base.marks import without_invisible
-    from core.base.secrets.redact import redact
-
     kinds: Counter[str] = Counter()
     rows = []
     for text in texts:

@@ -12,9 +12,10 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.agents.connections import Standing
+from core.base.config import Config
 from core.base.figures import count, size
 from core.base.installed import how_to_install
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
@@ -29,13 +30,9 @@ from core.harvest.meter import UNKNOWN
 from core.harvest.plan import plan_harvest
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.swap import EDITOR_WAIT
-from core.llm.found import found_models
+from core.llm.found import FoundModel, found_models
 from core.search.embedders import LOCAL_MODELS
 from core.sources.artifact import HashCache
-
-if TYPE_CHECKING:
-    from core.base.config import Config
-    from core.llm.found import FoundModel
 
 SAMPLE_BYTES = 6 << 20
 """So much of the conversations is read for the estimate; the rest is taken to be like it."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from core.commands.library.documents import opened_library
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.report import Progress, Report
 from core.library.fetch import is_address as is_address
+from core.library.fetch import private_host
 
 if TYPE_CHECKING:
     from core.library.ingest import IngestReport
@@ -71,8 +72,6 @@ def library_ingest(
 
 def names_private_host(source: str) -> bool:
     """Whether a source is an address that says itself that it is on this computer or in its network."""
-    from core.library.fetch import private_host
-
     try:
         return is_address(source) and bool(private_host(source))
     except ValueError:
@@ -103,8 +102,6 @@ _Engine = tuple[Callable[[], Executor] | None, int, bool]
 
 def _engine(workspace: Workspace, scheduler: str, provider: str) -> _Engine:
     """What opens the executor, how many tasks it is given at a time, and whether it is on other machines."""
-    from concurrent.futures import ThreadPoolExecutor
-
     from core.library.workers import cluster, local_processes, processors
 
     config = workspace.config

@@ -19,7 +19,7 @@ from difflib import SequenceMatcher
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from core.base import files
 from core.base.project import repository_root
@@ -47,11 +47,8 @@ from core.commands.workspace import Workspace
 from core.conversations.conversation import Conversation
 from core.give.still import committed, git
 from core.search import conversations as stored
-from core.search.conversations import Held
+from core.search.conversations import Database, Held
 from core.search.words import words_of
-
-if TYPE_CHECKING:
-    from core.search.conversations import Database
 
 LIMIT, MAX_BYTES = 3, 8 << 20
 GIT_SECONDS = 10.0
