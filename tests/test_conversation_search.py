@@ -19,8 +19,7 @@ import pytest
 from core import conversation_index, conversation_reading
 from core.base.entry import Embed, Entry
 from core.base.result import KnowledgeError, Ok, attempt
-from core.commands.conversations import ConversationFilters, find
-from core.commands.daily.vectors import build_vectors
+from core.commands.conversations import ConversationFilters, build_vectors, find
 from core.commands.transcript import index_folder, where_of
 from core.conversation_index import look
 from core.harvest.report import Progress

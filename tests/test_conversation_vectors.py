@@ -11,7 +11,7 @@ import pytest
 
 from core import conversation_index
 from core.base.result import KnowledgeError, attempt
-from core.commands.daily.vectors import VectorsReport, build_vectors
+from core.commands.conversations import VectorsReport, build_vectors
 from core.commands.transcript import index_folder
 from core.search import embedders, kept_vectors
 from core.search.conversations import open_sealed

@@ -98,21 +98,17 @@ def list_facts(
     return FactList(chosen, tuple(left_out(problems)))
 
 
-def bootstrap(
-    workspace: Workspace, domains: Sequence[str] = (), *, budget: int | None = None, now: Clock = utc_now
-) -> Bootstrap:
+def bootstrap(workspace: Workspace, domains: Sequence[str] = (), *, budget: int | None = None) -> Bootstrap:
     """The facts that a new conversation starts with: those of `domains` (none given: of the repository around the
     current folder) and the global ones."""
     if budget is not None and budget < 0:
         raise KnowledgeError("usage", f"--budget cannot be {budget}")
-    return _bootstrap(workspace, domains, BUDGET if budget is None else budget, now())[0]
+    return _bootstrap(workspace, domains, BUDGET if budget is None else budget)[0]
 
 
-def _bootstrap(
-    workspace: Workspace, domains: Sequence[str], budget: int, now: datetime
-) -> tuple[Bootstrap, list[Problem]]:
+def _bootstrap(workspace: Workspace, domains: Sequence[str], budget: int) -> tuple[Bootstrap, list[Problem]]:
     wanted = tuple(dict.fromkeys((*(domains or _domains_around(workspace, workspace.cwd)), GLOBAL)))
-    facts, problems = current_facts(workspace, now)
+    facts, problems = current_facts(workspace, utc_now())
     clean = (lambda text: redact(text).text) if workspace.config.redact else str
     return choose(facts, wanted, budget, clean), problems
 
@@ -135,7 +131,7 @@ def facts_for_context(
     asked = workspace.cwd if inside or project is None else project
     try:
         around = (GLOBAL,) if users_only else _domains_around(workspace, asked)
-        chosen, problems = _bootstrap(workspace, around, BUDGET, utc_now())
+        chosen, problems = _bootstrap(workspace, around, BUDGET)
     except KnowledgeError as failed:
         return "", f"the conversation starts without the facts: {failed.error}"
     broken = next((str(problem.error) for problem in problems if problem.code in DAMAGE), "")

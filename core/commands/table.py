@@ -19,7 +19,7 @@ LISTED = {
     "uninstall": ("daily.schedule", "take back every connection and the timer; your knowledge stays"),
     "sources": ("sources", "list the conversations that other tools keep, how many there are, and when they expire"),
     "import": (
-        "imports",
+        "harvest",
         "import what other tools remember: CLAUDE.md, MEMORY.md, memory banks (a dry run unless --apply)",
     ),
     "status": ("status", "the store at a glance"),
@@ -45,7 +45,7 @@ LISTED = {
     "handoff": ("moment.handoff", "what a new session needs to go on with an earlier one, in this tool or another"),
     "search": ("moment.listing", "the same as find, with ten hits; with --json a list of all that matches, best first"),
     "vectors": (
-        "daily.vectors",
+        "conversations",
         "make what a search by meaning compares, of entries and of conversations; a stop loses nothing",
     ),
     "show": (

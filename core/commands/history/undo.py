@@ -77,12 +77,10 @@ def undo(workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: E
     return undone
 
 
-def redo(workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT) -> Redone:
+def redo(workspace: Workspace, run: str) -> Redone:
     """Make an edit of the home again that was taken back. Raises KnowledgeError when it was not, and when somebody has
     changed since what stands there."""
-    made = with_store(
-        workspace.paths, "redo", now(), lambda _store: redo_edit(workspace.paths, run, now()), editor_wait
-    )
+    made = with_store(workspace.paths, "redo", utc_now(), lambda _store: redo_edit(workspace.paths, run, utc_now()))
     problem = refresh_digest(workspace)
     return replace(made, warning=made.warning or problem)
 

@@ -33,7 +33,7 @@ from core.harvest.quotes import reduce_to_words
 from core.harvest.quotes import span_of as span_of
 from core.knowledge.confirmed import confirmed_bullets
 from core.knowledge.journal import FrozenPlan
-from core.knowledge.ledger import FORGOTTEN, Entry, seen_ledger
+from core.knowledge.ledger import FORGOTTEN, Entry, known_entries
 
 READ_BYTES = 4_000_000
 """A longer conversation is not read for one passage."""
@@ -116,10 +116,7 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
     if not sha and came is not None:
         with suppress(KnowledgeError):
             sha = conversation_key(workspace, came.source)
-    entry: Entry = {}
-    if sha:
-        with suppress(KnowledgeError):
-            entry = seen_ledger(workspace.paths).get(sha) or {}
+    entry = (known_entries(workspace.paths).get(sha) or {}) if sha else {}
     if entry.get("status") == FORGOTTEN:
         return replace(bare, problem=FORGOTTEN)
     plan = plan_of(workspace, run or str(entry.get("run", "")), sha)

@@ -295,14 +295,13 @@ def answer_all(
     no: bool = False,
     later: bool = False,
     project: str = "",
-    now: Clock = utc_now,
 ) -> Decided:
     """`knowledge review all KIND --yes`, `--no` or `--later`."""
     chosen = [answer for answer, given in ((YES, yes), (NO, no), (LATER, later)) if given]
     if len(chosen) != 1:
         raise KnowledgeError("usage", "give one of --yes, --no and --later")
-    rows = waiting(workspace, [kind], now=now)
-    return decide(workspace, of_project(workspace, rows, project) if project else rows, chosen[0], now=now)
+    rows = waiting(workspace, [kind])
+    return decide(workspace, of_project(workspace, rows, project) if project else rows, chosen[0])
 
 
 # --- how it reads ----------------------------------------------------------------------------------------------------
