@@ -6,7 +6,9 @@ The folders of the program itself stay, above all the knowledge: they are named,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,10 @@ from core.agents.timers import NO_SCHEDULER, Timer, is_on, tell_system
 from core.base import files
 from core.base.installed import uninstall_command
 from core.base.paths import state_folder, user_folder
-from core.base.result import KnowledgeError, Ok, Result, attempt, disk_errors
+from core.base.result import KnowledgeError, Ok, attempt, disk_errors
 from core.commands.daily.connect import ChangeReport, connect, program_for
 from core.commands.row import DRY_RUN, YES, Ask, flag, nobody, top
-from core.commands.text import one_line
+from core.commands.text import collected, one_line
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
 from core.llm.generate import PROVIDERS
@@ -179,15 +181,14 @@ def uninstall(workspace: Workspace, *, dry_run: bool = False, yes: bool = False,
     if dry_run or (report.planned and not (yes or report.agreed("take this back?", ask))):
         report.errors += connections.errors
     else:
-        made: list[Result[ChangeReport]] = [attempt(connect, workspace, everything=True, remove=True, yes=True)]
-        made += [attempt(schedule, workspace, remove=True, yes=True)] if report.commands else []
-        for part in made:
-            if isinstance(part, Ok):
-                report.applied = report.applied or part.value.applied
-                report.notes += part.value.notes
-                report.errors += part.value.errors
-            else:
-                report.errors.append(part.error)
+        parts: list[Callable[[], ChangeReport]] = [partial(connect, workspace, everything=True, remove=True, yes=True)]
+        parts += [partial(schedule, workspace, remove=True, yes=True)] if report.commands else []
+        for part in parts:
+            with collected(report.errors):
+                made = part()
+                report.applied = report.applied or made.applied
+                report.notes += made.notes
+                report.errors += made.errors
     for what, path in places.items():
         if path.exists():
             report.stays.setdefault(str(path), what)  # on macOS two of them are one folder

@@ -24,7 +24,7 @@ from core.base.paths import Paths, project_paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.base.trust import allow_written
 from core.commands.project import find_project, may_read
-from core.commands.text import count
+from core.commands.text import collected, count
 from core.commands.workspace import Workspace
 from core.knowledge.answers import read_answers
 from core.knowledge.changes import EDIT_RUN as EDIT_RUN
@@ -197,10 +197,8 @@ def undo_in_project(workspace: Workspace, run: str, now: datetime) -> UndoReport
         message = f"the project's knowledge folder cannot be used: {error.strerror or error}"
         raise KnowledgeError("store-failed", message, error.filename or paths.knowledge) from error
     report.already = bool(undone) and not (report.lines_out or report.lines_back or report.stayed or report.errors)
-    try:
+    with collected(report.errors):
         allow_written(project, workspace.environment, [paths.changes, *(paths.knowledge / row.file for row in mine)])
-    except KnowledgeError as failed:
-        report.errors.append(failed.error)
     return report
 
 

@@ -13,7 +13,7 @@ from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.commands.history.archive import archive_export
 from core.commands.row import NAMED, flag, group, needed, single
-from core.commands.text import KEY_CHARACTERS, count, size
+from core.commands.text import KEY_CHARACTERS, collected, count, size
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.proofs import Proofs
 from core.harvest.prune import why_not_purge
@@ -229,17 +229,13 @@ def _purge(workspace: Workspace, everything: bool, store: Recovered, now: dateti
         _promise(paths, going)
     for row in going:
         entry, held = store.entries.get(row.sha256), paths.trash / row.name
-        try:
-            size = purge(held, row.sha256)
-        except KnowledgeError as failed:
-            report.errors.append(failed.error)
-            continue
-        assert entry is not None
-        drop_from_trash(entry, row.name)
-        entry = {"path": str(held), "status": "pruned", "at": now.isoformat(), "deleted": True}
-        store.entries[f"path:{held}"] = entry
-        report.purged.append(row.name)
-        report.bytes += size
+        with collected(report.errors):
+            report.bytes += purge(held, row.sha256)
+            assert entry is not None
+            drop_from_trash(entry, row.name)
+            gone = {"path": str(held), "status": "pruned", "at": now.isoformat(), "deleted": True}
+            store.entries[f"path:{held}"] = gone
+            report.purged.append(row.name)
     if report.purged:
         write_ledger(paths, store.entries)
     if going:

@@ -23,6 +23,7 @@ from core.commands.bullets import TITLES, change_all
 from core.commands.project import EVERY, find_project, projects_named
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
 from core.commands.statements import all_lines, refresh_digest
+from core.commands.text import collected
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience.record import MISLED_OFTEN, Served, served
 from core.factindex.facts import Fact
@@ -142,10 +143,8 @@ def counted(workspace: Workspace, problems: list[ErrorInfo], *, now: Clock = utc
 
     counts = dict.fromkeys(KINDS[:-1], 0)
     for kind in ("held", "vanished", "kept-away", "stale"):
-        try:
+        with collected(problems):
             counts[kind] = sum(row.key not in silent for row in GATHERED[kind](look))
-        except KnowledgeError as failed:
-            problems.append(failed.error)
     # Comparing all bullets takes a third of a second at 10,000 conversations.
     inputs = [*(paths.knowledge / name for name in (*CATEGORY_FILES, REMOVED)), paths.ledger, paths.state / ANSWERS]
     place, before = workspace.cache / "ready" / "outdated", len(problems)
