@@ -325,9 +325,8 @@ def filters_of(
         raise KnowledgeError("usage", f"there is no role {role!r}", hint=f"choose one of {', '.join(SPOKEN_ROLES)}")
     if (source or role or kind == "conversation") and (tag or kind in ENTRY_KINDS):
         hint = "leave out --tag and --kind, or say --kind conversation"
-        raise KnowledgeError(
-            "usage", "--source and --role are of conversations, which have no tags and are of one kind", hint=hint
-        )
+        message = "--source and --role are of conversations, which have no tags and are of one kind"
+        raise KnowledgeError("usage", message, hint=hint)
     first, last = (first_day(day, date.today()) for day in (since, before))
     return ConversationFilters("", sources_named(source or ()), first, last, role)
 
@@ -338,9 +337,8 @@ def sources_named(names: Sequence[str]) -> tuple[str, ...]:
     for text in names:
         name = known_name(text) or text.strip().lower()
         if name not in (known := (*NAMES, *EXPORTS, FILES)):
-            raise KnowledgeError(
-                "unknown-source", f"there is no source {text!r}", hint=f"choose one of {', '.join(known)}"
-            )
+            message = f"there is no source {text!r}"
+            raise KnowledgeError("unknown-source", message, hint=f"choose one of {', '.join(known)}")
         found.append(name)
     return tuple(found)
 

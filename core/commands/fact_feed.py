@@ -259,9 +259,8 @@ def _alone(paths: Paths) -> Iterator[None]:
         raise KnowledgeError("lock-held", locks.at_work(error.holder), error.filename or "", hint) from error
     except OSError as error:
         message = f"the facts cannot be written: {error.strerror or error}"
-        raise KnowledgeError(
-            "facts-failed", message, error.filename or "", "'knowledge facts sync' tries again"
-        ) from error
+        hint = "'knowledge facts sync' tries again"
+        raise KnowledgeError("facts-failed", message, error.filename or "", hint) from error
 
 
 def _folders(knowledge: Path) -> list[Path]:

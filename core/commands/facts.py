@@ -220,9 +220,8 @@ def _change(workspace: Workspace, placed: Placed, values: Mapping[str, Any] | No
         read = read_one(placed.file, "".join(lines).encode("utf-8"))
         here = next((row for row in read.placed if row.fact.id == placed.fact.id), None)
         if here is None or here.fact != placed.fact:
-            raise KnowledgeError(
-                "changed-outside", f"{placed.fact.id} has changed since you saw it", placed.file, "look again"
-            )
+            message = f"{placed.fact.id} has changed since you saw it"
+            raise KnowledgeError("changed-outside", message, placed.file, "look again")
         start = here.line - 1
         size = read.text.count("\n", here.item.start, here.item.end)
         size += not read.text.endswith("\n") and here.item.end == len(read.text)

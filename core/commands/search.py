@@ -91,9 +91,8 @@ def search(
     a filter that is none, or a store that cannot be listed."""
     text = query if isinstance(query, str) else " ".join(query)
     if not text.strip():
-        raise KnowledgeError(
-            "usage", "there is nothing to search for", hint="give some words; 'knowledge recall' lists memories"
-        )
+        message = "there is nothing to search for"
+        raise KnowledgeError("usage", message, hint="give some words; 'knowledge recall' lists memories")
     if kind and kind not in ENTRY_KINDS:
         raise KnowledgeError("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(ENTRY_KINDS)}")
     for day in (since, before):

@@ -152,9 +152,8 @@ def resolve_bullet(
     category = "" if category == ANY_CATEGORY else category
     names = {"": tuple(CATEGORY), "tasks": TASKS}.get(category, (category,))
     if not set(names) <= set(CATEGORY):
-        raise KnowledgeError(
-            "no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORY)}"
-        )
+        message = f"there is no category {category!r}"
+        raise KnowledgeError("no-category", message, hint=f"choose one of {', '.join(CATEGORY)}")
     with disk_errors("unreadable", "the bullets cannot be read"):
         rows = [row for row in bullets_of(paths, names) if tells(row)]
     where, wanted = _WORDS_OF.get(category, category), match.strip()

@@ -169,9 +169,8 @@ def show(
         told = by_rules(workspace, locate(workspace, called))
         return Shown(conversation, "handoff", conversation.warnings, told)
     if resume and not conversation.resume:
-        raise KnowledgeError(
-            "no-resume", f"nothing goes on with this conversation: {conversation.why_not}", conversation.name
-        )
+        message = f"nothing goes on with this conversation: {conversation.why_not}"
+        raise KnowledgeError("no-resume", message, conversation.name)
     return Shown(conversation, "resume" if resume else "markdown" if markdown else "readable", conversation.warnings)
 
 
@@ -327,9 +326,8 @@ def locate(
     same = {row.name for row in rows}
     if len(same) > 1:
         named = f": {', '.join(sorted(same)[:3])}" if allowed is None else ""
-        raise KnowledgeError(
-            "several", f"several conversations are called like that{named}", name, "give more of the name"
-        )
+        message = f"several conversations are called like that{named}"
+        raise KnowledgeError("several", message, name, "give more of the name")
     return best[0]
 
 
@@ -410,9 +408,8 @@ def whole_of(workspace: Workspace, row: Held) -> Cleared:
         if (kept := kept_of(workspace, row)) is not None:
             return whole_of(workspace, row._replace(path=kept))
         why = str(error.strerror or error)
-        raise KnowledgeError(
-            "unreadable", f"the conversation cannot be read: {why}", row.path, "was it moved or deleted?"
-        ) from error
+        message = f"the conversation cannot be read: {why}"
+        raise KnowledgeError("unreadable", message, row.path, "was it moved or deleted?") from error
     from core.conversations.read import read_conversation, why_unread  # a search reads none of them
 
     conversation = read_conversation(row.name, data)

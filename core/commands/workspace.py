@@ -66,9 +66,8 @@ def open_workspace(
     try:
         folder = Path.cwd() if cwd is None else cwd
     except FileNotFoundError:
-        raise KnowledgeError(
-            "no-folder", "the folder that you are in does not exist any more", hint="go to another one (cd)"
-        ) from None
+        message = "the folder that you are in does not exist any more"
+        raise KnowledgeError("no-folder", message, hint="go to another one (cd)") from None
     loaded = load_config(config_file, variables, folder)
     paths = Paths(choose_home(home, loaded.home_setting, variables))
     closed = closed_folder(paths)
@@ -84,9 +83,8 @@ def open_workspace(
     for part in (paths.home, paths.knowledge, paths.memories):
         if os.path.islink(part) and os.path.exists(part) and (why := why_foreign(os.stat(part))):
             message = f"the home is, or holds, a symbolic link to {os.path.realpath(part)}, which {why}"
-            raise KnowledgeError(
-                "foreign-home", message, part, "take that right away, or name another home with --home"
-            )
+            hint = "take that right away, or name another home with --home"
+            raise KnowledgeError("foreign-home", message, part, hint)
     refuse_newer(paths)
     return Workspace(paths, loaded, variables, folder, config_file)
 

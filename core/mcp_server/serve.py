@@ -17,9 +17,8 @@ def serve(workspace: Workspace, *, allow_writes: bool = False, harvest_at_end: b
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "pydantic", "anyio"):
             raise
-        raise KnowledgeError(
-            "not-installed", "the package 'mcp' is missing", hint="install the program again"
-        ) from error
+        message = "the package 'mcp' is missing"
+        raise KnowledgeError("not-installed", message, hint="install the program again") from error
     try:
         build_server(workspace, allow_writes=allow_writes, everything=tools == "all").run("stdio")
     finally:

@@ -285,9 +285,8 @@ def allowed_in(now: Workspace, project: str = "", all_projects: bool = False) ->
     """Whether a conversation that was held in a folder may be told; None: every one. Those of the project in which the
     server was started may, and all others only where the user said so."""
     if not now.config.search_conversations:
-        raise KnowledgeError(
-            "refused", "the user has switched the search of conversations off (search_conversations = false)"
-        )
+        message = "the user has switched the search of conversations off (search_conversations = false)"
+        raise KnowledgeError("refused", message)
     own = scope_of(now)
     scope = scope_of(now, project, all_projects=all_projects or not own.folder)
     return None if scope.everything else scope.tells_conversation
@@ -498,10 +497,8 @@ def ingest(workspace: Workspace, paths: Sequence[str], content_type: str = "") -
 def ingest_question(workspace: Workspace, paths: Sequence[str]) -> str:
     """What the user is asked before an agent fills their library: each path in full, and where a link leads."""
     if len(paths) > MAX_PATHS or any(len(path) > MAX_PATH_CHARACTERS for path in paths):
-        raise KnowledgeError(
-            "refused",
-            f"at most {MAX_PATHS} paths of {MAX_PATH_CHARACTERS:,} characters at once: name their folder instead",
-        )
+        message = f"at most {MAX_PATHS} paths of {MAX_PATH_CHARACTERS:,} characters at once: name their folder instead"
+        raise KnowledgeError("refused", message)
     now = reopened(workspace)
     _refuse_foreign(now, scope_of(now), paths)
     shown = "\n".join(f"│ {redact(_place(workspace, path)).text!r}" for path in paths)

@@ -47,9 +47,8 @@ def ledger(workspace: Workspace, sha: str = "", status: str = "", project: str =
         return [LedgerRow(*find_entry(entries, sha.lower()))]
     known = {str(entry.get("status", "unknown")) for entry in entries.values()} if status else set()
     if known and status not in known:
-        raise KnowledgeError(
-            "no-status", f"no entry has the status {status!r}", hint=f"there are: {', '.join(sorted(known))}"
-        )
+        message = f"no entry has the status {status!r}"
+        raise KnowledgeError("no-status", message, hint=f"there are: {', '.join(sorted(known))}")
     rows = [LedgerRow(key, entry) for key, entry in entries.items() if status in ("", entry.get("status"))]
     rows.sort(key=itemgetter(0), reverse=True)  # two sorts of text take half of what one of pairs takes
     return sorted(rows, key=lambda row: str(row.entry.get("at", "")), reverse=True)

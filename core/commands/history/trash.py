@@ -151,16 +151,12 @@ def _restore(workspace: Workspace, which: str, store: Recovered) -> Restored:
         note = "a copy to read: its tool cannot take it back; 'knowledge show --resume' hands it over to a new session"
         return Restored(made.files[0], kept[0].sha256, note)
     if not found:
-        raise KnowledgeError(
-            "not-in-trash",
-            f"nothing in the trash or the archive begins with {which!r}",
-            hint="'knowledge trash' lists it",
-        )
+        message = f"nothing in the trash or the archive begins with {which!r}"
+        raise KnowledgeError("not-in-trash", message, hint="'knowledge trash' lists it")
     if len(found) > 1:
         shown = "; ".join(f"{row.name} ({row.path or 'from an unknown place'})" for row in found[:SHOWN])
-        raise KnowledgeError(
-            "ambiguous", f"{len(found)} conversations match {which!r}: {shown}", hint="give the whole name"
-        )
+        message = f"{len(found)} conversations match {which!r}: {shown}"
+        raise KnowledgeError("ambiguous", message, hint="give the whole name")
     row = found[0]
     if not row.sha256:
         brought = restore_split(paths, row.name)

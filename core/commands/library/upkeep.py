@@ -40,9 +40,8 @@ def library_refresh(
     """Look at the files that the library has read: changed ones are taken in again, moved ones followed, and those
     that are gone are told. Only for a library on this computer: another one knows other files."""
     if workspace.config.library_url:
-        raise KnowledgeError(
-            "server-library", "a library on a server does not know whose files it was read from", hint="ingest them"
-        )
+        message = "a library on a server does not know whose files it was read from"
+        raise KnowledgeError("server-library", message, hint="ingest them")
     with opened_library(workspace, patience) as library:
         from core.library.refresh import refresh
 

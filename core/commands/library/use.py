@@ -187,9 +187,8 @@ def library_record(
     trace, that one is taken back and nothing else done."""
     if undo:
         if outcome or chunk:
-            raise KnowledgeError(
-                "usage", "--undo takes a record back and writes none", hint="run the command again without it"
-            )
+            message = "--undo takes a record back and writes none"
+            raise KnowledgeError("usage", message, hint="run the command again without it")
         with opened_library(workspace, told=_told(scope)) as library:
             from core.library.use.usage import withdraw
 

@@ -63,9 +63,8 @@ def handoff(
     `rules` says otherwise; where it fails, the rules' is given and a warning says why. `allowed` refuses folders of
     other projects. Raises KnowledgeError for a session that there is not, and a tool that cannot be started so."""
     if to and to not in STARTS:
-        raise KnowledgeError(
-            "usage", f"{to!r} cannot be started with a prompt", hint=f"choose of {listed(tuple(STARTS))}"
-        )
+        message = f"{to!r} cannot be started with a prompt"
+        raise KnowledgeError("usage", message, hint=f"choose of {listed(tuple(STARTS))}")
     row = locate(workspace, session, allowed)
     whole = whole_of(workspace, row)
     talk = whole.conversation

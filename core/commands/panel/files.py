@@ -134,9 +134,8 @@ def source_text(workspace: Workspace, path: str, limit: int = SOURCE_BYTES) -> S
         os.close(fd)
     text = decoded(data, cut=found.size > len(data))
     if text is None:
-        raise KnowledgeError(
-            "not-text", "this file holds no text, so it is not shown", asked, "open it in its own program"
-        )
+        message = "this file holds no text, so it is not shown"
+        raise KnowledgeError("not-text", message, asked, "open it in its own program")
     return SourceText(text, found.size > len(data), (found.ino, found.size, found.mtime_ns))
 
 
