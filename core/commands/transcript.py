@@ -22,7 +22,7 @@ from core.commands.workspace import Workspace
 from core.conversation_index import Brought, Where, look
 from core.knowledge.digest import is_short_for
 from core.knowledge.journal import read_plans
-from core.knowledge.ledger import FORGOTTEN, Entry, known_entries
+from core.knowledge.ledger import FORGOTTEN, known_entries
 from core.knowledge.same import mark_of_text
 from core.search import conversations as stored
 from core.search import store
@@ -84,10 +84,6 @@ def where_of(workspace: Workspace) -> tuple[Where, str]:
     )
     problem = f"the setting search_sources names {', '.join(map(repr, unknown))}; accepted: {', '.join((*NAMES, ALL))}"
     return where, problem if unknown else ""
-
-
-def _known(entry: Entry) -> str:
-    return known_as(str(entry.get("path", "")), str(entry.get("source", "")) or HOME)
 
 
 @contextmanager
@@ -358,12 +354,10 @@ def kept_of(workspace: Workspace, row: Held) -> str | None:
     if kept is None or os.path.lexists(row.path):
         return None
     if "#" in row.path:
-        try:
+        with suppress(OSError):
             with StoreCache(workspace.cache / "stores") as stores:
                 stores.content(Artifact(row.path, row.name, "session", source=row.source))
             return None
-        except OSError:
-            pass
     return kept.kept
 
 
@@ -439,7 +433,8 @@ def harvested(workspace: Workspace, row: Held) -> tuple[tuple[HarvestedItem, ...
     found: dict[tuple[str, str], HarvestedItem] = {}
     try:
         for key, entry in entries.items():
-            if entry.get("status") != "harvested" or _known(entry) != wanted:
+            known = known_as(str(entry.get("path", "")), str(entry.get("source", "")) or HOME)
+            if entry.get("status") != "harvested" or known != wanted:
                 continue
             plan = read_plans(workspace.paths.plans, str(entry.get("run", ""))).get(key)
             facts = plan.facts if plan is not None else {}

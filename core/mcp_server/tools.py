@@ -461,16 +461,8 @@ def withdraw_usage(
 
 def _of_record(here: Workspace, done: Recorded) -> dict[str, Any]:
     (one,) = done.traces
-    return safe(
-        here,
-        {
-            "warnings": list(done.warnings),
-            "trace": one.id,
-            "task_type": one.task_type,
-            "outcome": one.outcome,
-            "chunks": one.chunk_ids,
-        },
-    )
+    told = {"trace": one.id, "task_type": one.task_type, "outcome": one.outcome, "chunks": one.chunk_ids}
+    return safe(here, {"warnings": list(done.warnings), **told})
 
 
 def ingest(workspace: Workspace, paths: Sequence[str], content_type: str = "") -> dict[str, Any]:
