@@ -71,12 +71,16 @@ class ArchiveReport:
             "archive": self.which,
             "folder": self.folder,
             "bytes": self.bytes,
-            "tools": {key: {"conversations": number, "bytes": held} for key, (number, held) in self.tools.items()},
-            "projects": {key: {"conversations": number, "bytes": held} for key, (number, held) in self.projects.items()},
+            "tools": {name: _sum(*row) for name, row in self.tools.items()},
+            "projects": {name: _sum(*row) for name, row in self.projects.items()},
             "coming": self.coming,
             "conversations": self.rows,
             "warning": self.warning or None,
         }
+
+
+def _sum(number: int, size: int) -> dict[str, int]:
+    return {"conversations": number, "bytes": size}
 
 
 @dataclass(frozen=True)
