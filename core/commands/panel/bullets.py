@@ -89,7 +89,7 @@ def _view(workspace: Workspace, name: str, before: CategoryView | None = None) -
         view = CategoryView(name, "", problem=problem)
         return before if before == view else view
     sha = hashlib.sha256(data).hexdigest()
-    confirmed = confirmations(workspace)
+    confirmed = confirmed_here(workspace)
     again = sum(one.count for one in confirmed.get(file, {}).values())
     if before is not None and (before.sha256, before.again) == (sha, again):
         return before
@@ -98,8 +98,8 @@ def _view(workspace: Workspace, name: str, before: CategoryView | None = None) -
     return CategoryView(name, sha, rows, again=again)
 
 
-def confirmations(workspace: Workspace) -> Confirmations:
-    """What other conversations said again; nothing where that cannot be read."""
+def confirmed_here(workspace: Workspace) -> Confirmations:
+    """What was said again by other conversations; nothing where that cannot be read."""
     try:
         return read_confirmed(workspace.paths) or {}
     except OSError:
@@ -250,13 +250,6 @@ def _taken_away(workspace: Workspace, file: str, raw: str) -> Event | None:
     return Event(row.when, what, row.run, row.sha, raw, after)
 
 
-def plan_of(workspace: Workspace, run: str, sha: str) -> FrozenPlan | None:
-    """The committed plan of a conversation, None where there is none that can be read."""
-    with suppress(OSError):
-        return read_plans(workspace.paths.plans, run).get(sha)
-    return None
-
-
 def _is_by_tool(workspace: Workspace, events: tuple[Event, ...]) -> bool:
     """Whether the plan that wrote a bullet says that only a tool told it, and nobody has worded it again since."""
     if not events or events[0].what != "harvested":
@@ -268,11 +261,19 @@ def _is_by_tool(workspace: Workspace, events: tuple[Event, ...]) -> bool:
     return isinstance(row, dict) and row.get("by_tool") is True
 
 
+def plan_of(workspace: Workspace, run: str, sha: str) -> FrozenPlan | None:
+    """The plan that a run made of a conversation; None where there is none that could be read."""
+    try:
+        return read_plans(workspace.paths.plans, run).get(sha)
+    except OSError:
+        return None
+
+
 def _rows(workspace: Workspace, file: str, text: str) -> list[Found]:
     if file.startswith("files/"):
         bullets = {"files": parse_bullets(text)}
     else:
         names = [name for name in VIEWS if (QUARANTINE if name == "quarantine" else CATEGORY[name].file) == file]
         bullets = {name: bullets_in(text, name) for name in names}
-    again = confirmations(workspace)
+    again = confirmed_here(workspace)
     return [Found(name, file, row) for name, rows in bullets.items() for row in confirmed_bullets(again, file, rows)]

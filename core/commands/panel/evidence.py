@@ -18,7 +18,7 @@ from core.base import files
 from core.base.markdown import parse_bullets, split_provenance
 from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
-from core.commands.panel.bullets import Event, confirmations, events_of, plan_of
+from core.commands.panel.bullets import Event, confirmed_here, events_of, plan_of
 from core.commands.panel.conversations import conversation_key, place_of_entry
 from core.commands.row import NAMED, flag, needed, top
 from core.commands.statements import resolve_bullet
@@ -109,7 +109,7 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
     """What is kept of a line whose past is known (`events`, newest first). Where nothing is, only its own words."""
     text, came = split_provenance(raw.removeprefix("- "))
     steps = steps_in(text) if file == "playbooks.md" else ()
-    [bullet] = confirmed_bullets(confirmations(workspace), file, parse_bullets(raw))
+    [bullet] = confirmed_bullets(confirmed_here(workspace), file, parse_bullets(raw))
     bare = Evidence(file, line, text, steps=steps, again=tuple(map(str, bullet.again)))
     harvested = next((event for event in reversed(events) if event.what == "harvested" and event.sha), None)
     sha, run = (harvested.sha, harvested.run) if harvested is not None else ("", "")
