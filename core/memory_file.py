@@ -107,9 +107,8 @@ def read_memory(path: Path, scope: str = "global") -> Memory:
         line = read.data.count(b"\n", 0, error.start) + 1
         raise KnowledgeError("not-utf8", f"{path}:{line}: this memory is not UTF-8 text; it is skipped") from error
     except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"{path}: this memory cannot be read: {error.strerror or error}; it is skipped"
-        ) from error
+        message = f"{path}: this memory cannot be read: {error.strerror or error}; it is skipped"
+        raise KnowledgeError("unreadable", message) from error
     parsed = parse_frontmatter(text)
     if parsed.problem:
         raise KnowledgeError("malformed", f"{path}:{parsed.line}: {parsed.problem}; this memory is skipped")

@@ -184,13 +184,8 @@ class HarvestRun:
         request = HarvestRequest(sources=sources)
 
         def planned(run: Run) -> None:
-            if self.now is asked:  # else another home has been asked about since
-                self._job = None
-                self._set(run)
-
-        def failed(error: ErrorInfo) -> None:
-            if self.now is asked:
-                self._failed(error)
+            self._job = None
+            self._set(run)
 
         def work(_job: Job) -> Run:
             settled = reopened(workspace)  # no run on settings that are not those of the file
@@ -198,7 +193,9 @@ class HarvestRun:
             rows = [row.artifact for row in report.plan.classified if row.reason != FORGOTTEN_BY_YOU]
             return replace(asked, phase=PLANNED, plan=report, names=titles_of(workspace, rows), workspace=settled)
 
-        self._job = self._shell.submit("The dry run", work, planned, failed=failed, lane=RUN)
+        # Else another home has been asked about since.
+        self._job = self._shell.submit("The dry run", work, planned, failed=self._failed, lane=RUN,
+                                       wanted=lambda: self.now is asked)  # fmt: skip
 
     def apply(self) -> bool:
         """Do what the dry run showed; False when there is no dry run to do."""

@@ -21,7 +21,7 @@ import dearpygui.dearpygui as dpg
 
 from core.base.result import ErrorInfo
 from core.commands.workspace import Workspace
-from gui.actions import SHORTCUTS, add_actions
+from gui.actions import SHORTCUTS, KeysDialog, add_actions
 from gui.gather import LATE, Gathered, Gatherer, Homes, Reader
 from gui.harvest_run import HarvestRun
 from gui.shell import Reading, Shell
@@ -32,15 +32,13 @@ from gui.toolkit.keys import MODIFIERS, KeyGate
 from gui.toolkit.layout import Columns, Pane, box
 from gui.toolkit.styles import PALETTES
 from gui.toolkit.theme import Look
-from gui.views.brief import CARD, FOOT, Brief
 from gui.views.first_start import FirstStart, is_first_start
 from gui.views.harvest_dialog import HarvestDialog
 from gui.views.header import HEADER_HEIGHT, Header
 from gui.views.inspector.view import Inspector
-from gui.views.keys_dialog import KeysDialog
 from gui.views.looks import STATUSES
 from gui.views.reader import ConversationReader
-from gui.views.start import StartColumn
+from gui.views.start import CARD, FOOT, Brief, StartColumn
 from gui.views.state_line import STATE_HEIGHT, StateLine
 from gui.workbench import LIBRARY, TABS, VIEWS, Workbench, place_of
 
@@ -118,10 +116,7 @@ class KnowledgePanel:
         self.brief.build_card(inside)
         self._middle = box(look, inside, "gutter")
         look.follow(inside, self._fit)
-        panes = [
-            Pane("side", SIDE, SIDE_LEAST, scroll=True),
-            Pane("work", 0, WORK_LEAST, good=460),
-        ]
+        panes = [Pane("side", SIDE, SIDE_LEAST, scroll=True), Pane("work", 0, WORK_LEAST, good=460)]
         columns = self.columns = Columns(look, self._middle, panes)
         look.follow(self._middle, lambda wide, _tall: columns.usual(
             "side", max(SIDE, min(SIDE_MOST, SIDE_SHARE * wide / look.scale))))  # fmt: skip
@@ -134,9 +129,8 @@ class KnowledgePanel:
         self.reading.build(inside)
         shell.on_read = self._read
         # Right behind what it lies over: a child window paints its ground over the one before it alone.
-        self.evidence = box(look, inside, "evidence", width=EVIDENCE, height=100)
+        self.evidence = box(look, inside, "evidence", width=EVIDENCE, height=100, show=False)
         self.inspector.build(self.evidence)
-        dpg.configure_item(self.evidence, show=False)
         self.brief.build_foot(inside)
         self.workbench.build_banner(inside, self._banner_changed)
         # What lies over the rest, and takes the keys before it: the last one first.
@@ -154,7 +148,7 @@ class KnowledgePanel:
         shell.use_home = self._use_home
         shell.on_banner = self.workbench.show_error
         shell.on_success = lambda _name: self.workbench.banner.outlive()
-        self.keyboard = Keyboard(look, SHORTCUTS, shell.run, look.focus.mine, lambda: shell.settling.waiting)
+        self.keyboard = Keyboard(look, SHORTCUTS, shell.run, look.focus.mine, lambda: shell.settling)
         self.keyboard.layers = shell.layers
         shell.on_refused = self.keyboard.forget
         add_actions(shell, self._acts(), self._open_view, self.harvest.open)

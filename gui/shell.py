@@ -37,7 +37,7 @@ sha256 of what was seen. On success the store is gathered again and `said` appea
 has a `run`. On failure `failed(error)` is called, or the error stands at the top of the middle; "changed-outside" also
 gathers again, so that the user sees what is there now. Until a write has been read back keys wait by themselves; an
 act by mouse begins with `if shell.defers(again): return`, else it would be refused as if another had changed the
-file. What is edited in the place of its row: gui/views/list_view.py.
+file. What is edited in the place of its row: gui/views/editing.py.
 
 **Choices.** `shell.choice(name)` remembers a word between starts.
 """
@@ -59,7 +59,7 @@ from core.commands.settings import config_set, settings_to_open
 from core.commands.workspace import Workspace
 from gui.state import NOTHING, REDO, UNDO, History, Selection, State, Step
 from gui.toolkit.dialogs import Question
-from gui.toolkit.jobs import Job, Jobs, Worker
+from gui.toolkit.jobs import Job, Worker
 from gui.toolkit.letters import shortened
 from gui.toolkit.messages import Toast, ToastLook
 from gui.toolkit.outside import open_outside
@@ -69,6 +69,8 @@ QUICK, GATHER, RUN, COMPARE, READ, INDEX = "quick", "gather", "run", "compare", 
 LIBRARY, INGEST = "library", "ingest"
 NAMED = 60
 """This many characters of a line a toast names."""
+LONGEST_SECONDS = 6.0
+"""A reading that takes longer, or fails, holds nobody up for ever: then the file itself tells whether it is another."""
 LANES = (QUICK, GATHER, RUN, COMPARE, READ, INDEX, LIBRARY, INGEST)
 """Workers: single edits and small reads; the gathering of the store; harvests; comparing; whole conversations; the
 index of conversations; questions to the library; documents that it takes in. None waits for another."""
@@ -102,7 +104,8 @@ class Shell:
         self._workers = {lane: Worker(look.jobs, f"knowledge-{lane}") for lane in LANES}
         self._toast: Toast | None = None
         self._question: Question | None = None
-        self.settling = Deferral(look.jobs)
+        self._open_writes, self._written_until = 0, 0.0
+        self._deferred: list[Callable[[], object]] = []
         self.add_action(UNDO, "Undo what you did last in this window", "undo-2", self.take_back, "Ctrl+Z")
         self.add_action(REDO, "Redo what you undid", "redo-2", self.do_again, "Ctrl+Y")
 
@@ -145,11 +148,6 @@ class Shell:
         """Gather the store again, soon; several wishes become one."""
         self.on_refresh()
 
-    def after_reading(self, call: Callable[[], object]) -> None:
-        """Gather the store again and call once that is done (settings and files are then as they are on disk)."""
-        self.on_next_reading.append(call)
-        self.refresh()
-
     def choice(self, name: str, usual: str = "") -> str:
         """A remembered word; `self.choices[name] = …` remembers another."""
         return self.choices.get(name, usual)
@@ -165,12 +163,18 @@ class Shell:
         failed: Callable[[ErrorInfo], object] | None = None,
         progress: Callable[[Any], object] | None = None,
         lane: str = QUICK,
+        wanted: Callable[[], bool] = lambda: True,
+        first: Callable[[], object] = lambda: None,
     ) -> Job:
         """Run `work(job)` on a worker; `done` gets its value, or `failed` its error (an exception comes as one), which
-        else stands below the middle. `name` begins a sentence: "The notes of app.py". Use `self.workspace` as it is
-        when you submit, not inside the work."""
+        else stands below the middle. Neither hears of an answer that is not `wanted()` any more; `first()` is called
+        before either. `name` begins a sentence: "The notes of app.py". Use `self.workspace` as it is when you submit,
+        not inside the work."""
 
         def ended(result: Result[Any]) -> None:
+            if not wanted():
+                return
+            first()
             if isinstance(result, Ok):
                 done(result.value)
             else:
@@ -192,10 +196,11 @@ class Shell:
         has been read back the keys wait, and what asks `defers`. An edit comes into the `history` of the window,
         unless `remember` is false: then `done` sees to that."""
         workspace = self.workspace
-        self.settling.begin()
+        self._open_writes += 1
+        self._written_until = time.monotonic() + LONGEST_SECONDS
 
         def refused(error: ErrorInfo) -> None:
-            self.settling.end()
+            self._read_back()
             self.on_refused()
             (failed or self.error)(error)
             if error.code == "changed-outside":
@@ -212,7 +217,8 @@ class Shell:
                 undo = (lambda: self.undo(run)) if run else None
                 self.toast(said, action="Undo" if run else "", on_action=undo)
             self.on_success(name)
-            self.after_reading(self.settling.end)
+            self.on_next_reading.append(self._read_back)
+            self.refresh()
             if done is not None:
                 done(value)
 
@@ -226,9 +232,30 @@ class Shell:
 
         return run
 
+    @property
+    def settling(self) -> bool:
+        """Whether something was written here that is not yet shown. A command carries the sha256 of the file as it was
+        seen: between a write and the next reading of the store that is the one before the write, and the next act would
+        be refused as if somebody else had changed the file."""
+        if self._open_writes and time.monotonic() > self._written_until:
+            self._open_writes = 1
+            self._read_back()
+        return self._open_writes > 0
+
+    def _read_back(self) -> None:
+        """A write has been read back, or nothing was written; after the last one what had to wait is done."""
+        self._open_writes = max(0, self._open_writes - 1)
+        if not self._open_writes:
+            calls, self._deferred = self._deferred, []
+            for call in calls:
+                self.look.jobs.post(call)
+
     def defers(self, call: Callable[[], object]) -> bool:
         """True while an edit has not been read back: `call` is made then, and is done to the file as it is."""
-        return self.settling.defers(call)
+        if self.settling:
+            self._deferred.append(call)
+            return True
+        return False
 
     def undo(self, run: str, done: Callable[[Any], object] | None = None) -> Job:
         """Take back one run (a harvest or a single edit) and say what came of it."""
@@ -429,58 +456,6 @@ def _named(lines: Sequence[str], file: str) -> str:
     text = shortened(text, NAMED)
     more = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
     return f"'{text}'{more} in {file}"
-
-
-__all__ = ["COMPARE", "GATHER", "INDEX", "INGEST", "LIBRARY", "QUICK", "READ", "RUN", "Action", "Reading", "Shell"]
-
-
-LONGEST_SECONDS = 6.0
-"""A reading that takes longer, or fails, holds nobody up for ever: then the file itself tells whether it is another."""
-
-
-class Deferral:
-    """Counts the panel's own writes that have not been read back. For the interface thread.
-
-    A command carries the sha256 of the file as it was seen. Between a write and the next reading of the store that is
-    the one before the write, and the next act would be refused as if somebody else had changed the file.
-    """
-
-    def __init__(self, jobs: Jobs) -> None:
-        self._jobs = jobs
-        self._open = 0
-        self._until = 0.0
-        self._calls: list[Callable[[], object]] = []
-
-    def begin(self) -> None:
-        """A write is asked for."""
-        self._open += 1
-        self._until = time.monotonic() + LONGEST_SECONDS
-
-    def end(self) -> None:
-        """It has been read back, or nothing was written."""
-        self._open = max(0, self._open - 1)
-        if not self._open:
-            self._go_on()
-
-    @property
-    def waiting(self) -> bool:
-        """Whether something was written that is not yet shown."""
-        if self._open and time.monotonic() > self._until:
-            self._open = 0
-            self._go_on()
-        return self._open > 0
-
-    def defers(self, call: Callable[[], object]) -> bool:
-        """True when `call` has to wait; it is made later, after the views have shown what was read."""
-        if self.waiting:
-            self._calls.append(call)
-            return True
-        return False
-
-    def _go_on(self) -> None:
-        calls, self._calls = self._calls, []
-        for call in calls:
-            self._jobs.post(call)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from gui.shell import Shell, View
 from gui.state import State
 from gui.toolkit.keys import Shortcut
 from gui.toolkit.layout import box
-from gui.toolkit.messages import Banner, EmptyState
+from gui.toolkit.messages import Banner, EmptyState, Teach
 from gui.toolkit.theme import Look
 from gui.views.conversations import ConversationsView
 from gui.views.files import FilesView
@@ -79,7 +79,7 @@ def view_keys() -> tuple[Shortcut, ...]:
     )
 
 
-LOADING = "The store is being read"
+LOADING = Teach("hourglass", "Loading…", "The store is being read")
 
 
 class Workbench:
@@ -98,16 +98,11 @@ class Workbench:
     def build(self, parent: int, side: int) -> None:
         """Make the holders of the views inside `parent`, and of their left columns inside `side`."""
         look = self._look
-        self._sides = {name: box(look, side, "clear", height=0) for name in self.sides}
-        for item in self._sides.values():
-            dpg.configure_item(item, show=False)
-        for name in self.views:
-            self._holders[name] = box(look, parent, "clear")
-            dpg.configure_item(self._holders[name], show=False)
+        self._sides = {name: box(look, side, "clear", height=0, show=False) for name in self.sides}
+        self._holders = {name: box(look, parent, "clear", show=False) for name in self.views}
         self._loading = box(look, parent, "clear")
         self._holders[""] = self._loading
-        loading = EmptyState(look, self._loading, icon="hourglass", title="Loading…", words=LOADING)
-        loading.show(True)
+        EmptyState(look, self._loading, LOADING).show(True)
 
     def build_banner(self, parent: int, on_height: Callable[[int], object]) -> None:
         """Make the place for errors at the foot of `parent`, below whatever stands there: a view, a conversation or the

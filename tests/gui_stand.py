@@ -36,7 +36,7 @@ class Stand:
         self.view.build(self.parent)
         self.shell.layers.append(self._key)
         self.shell.build()
-        keyboard = Keyboard(self.look, HISTORY_KEYS, self.shell.run, waits=lambda: self.shell.settling.waiting)
+        keyboard = Keyboard(self.look, HISTORY_KEYS, self.shell.run, waits=lambda: self.shell.settling)
         keyboard.layers = self.shell.layers
         keyboard.hear(desk.gate)
         self.keyboard = keyboard

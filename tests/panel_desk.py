@@ -73,7 +73,7 @@ class Seat:
     def settled(self) -> bool:
         """Whether everything that was asked for has been read and drawn."""
         panel, shell = self.panel, self.panel.shell
-        posted = panel.jobs.waiting() or self.desk.jobs.waiting() or shell.settling.waiting
+        posted = panel.jobs.waiting() or self.desk.jobs.waiting() or shell.settling
         return not (panel.reader.waiting or shell.busy() or shell.dirty or posted) and self.state.snapshot is not None
 
     def going_on(self) -> str:

@@ -81,7 +81,7 @@ ONLY_UNDER: dict[str, tuple[str, ...]] = {
     "mcp": ("core.mcp_server",),
     "pydantic": ("core.mcp_server",),
 }
-DISK_COMPOSERS = {"core.base.files", "core.base.reading"}
+DISK_COMPOSERS = {"core.base.files"}
 DISK_CALLS = {
     "unlink", "rename", "replace", "rmdir", "rmtree", "mkdir", "makedirs", "write_text", "write_bytes", "touch",
     "truncate", "ftruncate", "fsync", "fdatasync", "symlink_to", "hardlink_to", "copytree", "copyfile", "chmod",

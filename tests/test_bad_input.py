@@ -223,9 +223,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_believed(person: Person, la
             path.write_bytes(TALK + late if late else b"")
         return data
 
-    from core.base import reading
-
-    with patch.object(reading, "read_descriptor", read):
+    with patch.object(files, "read_descriptor", read):
         said = person.types("harvest", "--apply")
     where = f"(~/home/conversations/{NAME})"
     assert f"knowledge: the conversation cannot be read: the file changed while it was read {where}.\n" in said

@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import pytest
 
-from core.base import disk, files, reading
+from core.base import disk, files
 from core.base.locks import folder_lock
 from core.base.result import KnowledgeError, attempt
 from core.harvest.reclaim import MAX_COPIES, finish_removals, purge, reclaim, remove_split, restore
@@ -155,10 +155,10 @@ def test_on_windows_a_rename_refuses_by_itself_and_modes_are_left_alone(
 
 
 def test_an_error_that_names_its_file_keeps_that_name(tmp_path: Path) -> None:
-    with pytest.raises(OSError) as caught, reading.naming("the outer"):
+    with pytest.raises(OSError) as caught, files.naming("the outer"):
         raise OSError(errno.EIO, "x", "the inner")
     assert caught.value.filename == "the inner"
-    with pytest.raises(OSError) as caught, reading.naming("the outer"):
+    with pytest.raises(OSError) as caught, files.naming("the outer"):
         raise OSError(errno.EIO, "x")
     assert caught.value.filename == "the outer"
 
@@ -171,13 +171,13 @@ def test_a_file_that_grew_since_its_size_was_asked_is_read_to_its_end_or_refused
     real = os.fstat
     fd = os.open(path, os.O_RDONLY)
     small = type("S", (), {"st_size": 10})()
-    monkeypatch.setattr(reading.os, "fstat", lambda handle: small)
-    assert reading.read_descriptor(fd) == b"x" * 50
+    monkeypatch.setattr(files.os, "fstat", lambda handle: small)
+    assert files.read_descriptor(fd) == b"x" * 50
     with pytest.raises(OSError, match="larger than 20 bytes"):
-        reading.read_descriptor(fd, 20)
-    monkeypatch.setattr(reading.os, "fstat", real)
+        files.read_descriptor(fd, 20)
+    monkeypatch.setattr(files.os, "fstat", real)
     path.unlink()
-    assert not reading.is_same_file(fd, path)
+    assert not files.is_same_file(fd, path)
     os.close(fd)
 
 

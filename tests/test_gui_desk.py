@@ -214,7 +214,7 @@ def test_the_switch_writes_what_it_shows(desk: Desk, at_home: Path, monkeypatch:
         monkeypatch.setattr(gui.views.start, "start_of", lambda *of: gate.wait(PATIENCE_SECONDS) and real(*of))
         desk.click(side.digest.toggle.item)
         seat.until(lambda: "digest_enabled = false" in config.read_text("utf-8"))
-        seat.until(lambda: not seat.panel.reader.waiting and not seat.panel.shell.settling.waiting)
+        seat.until(lambda: not seat.panel.reader.waiting and not seat.panel.shell.settling)
         shown = side.digest.toggle.on
         desk.click(side.digest.toggle.item)
         gate.set()

@@ -24,8 +24,8 @@ from gui.toolkit.draft import (
     word_at,
     word_before,
 )
+from gui.toolkit.editor import added
 from gui.toolkit.letters import parted
-from gui.toolkit.text_area import added
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 texts = st.lists(

@@ -10,9 +10,10 @@ import pytest
 
 from core.base.result import Ok, attempt
 from core.commands import bullets
+from core.commands.panel.files import notes_overview
 from core.commands.workspace import Workspace
 from gui.toolkit.source_lines import LETTER, LONGEST, PITCH, colored, drawable, rows_of
-from gui.views.files import FilesView, cell, gather, headline, load, looks_of, note_rows, tree
+from gui.views.files import FilesView, cell, headline, load, looks_of, note_rows, tree
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home
@@ -62,14 +63,14 @@ def shown_lines(stand: Stand) -> dict[int, str]:
 
 
 def test_notes_stand_in_the_order_of_their_lines(home: Workspace, tmp_path: Path) -> None:
-    data = gather(home, None)
+    data = notes_overview(home, None)
     assert [os.path.basename(note.source) for note in data.notes] == ["kettle.py", "設計.md"]
     loaded = load(home, data.notes[0])
     assert loaded.spans == (None, (4, 4), (300, 300)) and loaded.marks == {4, 300} and loaded.lines[7] == "LIMIT = 8"
     assert [row.meta.split("  ·  ")[0] for row in note_rows(loaded)] == ["whole file", "line 4", "line 300"]
     assert headline(data.notes[0]) == ("", "hint")
     os.remove(data.notes[0].source)
-    gone = gather(home, data).notes[0]
+    gone = notes_overview(home, data).notes[0]
     assert looks_of(gone)[1] == "failed" and "not there any more" in headline(gone)[0]
     missing = load(home, gone)
     assert missing.problem is not None and len(note_rows(missing)) == 3
@@ -78,12 +79,12 @@ def test_notes_stand_in_the_order_of_their_lines(home: Workspace, tmp_path: Path
 def test_a_long_file_is_made_ready_by_the_worker(home: Workspace, tmp_path: Path) -> None:
     """The window stood still for as long as two megabytes in Arabic took."""
     (tmp_path / "project" / "kettle.py").write_text("\tקפה\n", encoding="utf-8")
-    assert load(home, gather(home, None).notes[0]).lines == ("    [Hebrew: open it in your editor]",)
+    assert load(home, notes_overview(home, None).notes[0]).lines == ("    [Hebrew: open it in your editor]",)
 
 
 def test_the_tree_has_the_folders_of_files_with_notes_and_no_other(home: Workspace) -> None:
     """A user finds a file where it lies on the disk, and sees which folder has how many notes."""
-    note = gather(home, None).notes[0]
+    note = notes_overview(home, None).notes[0]
     names = ("/srv/shelf/src/export.py", "/srv/shelf/src/a/b/cli.ts", "/srv/shelf/AGENTS.md", "/srv/harbor/x/y.py", "")
     notes = [replace(note, source=name, exists=name != "/srv/harbor/x/y.py") for name in names]
     rows = tree(notes)
@@ -197,10 +198,10 @@ def test_keys_alone_choose_a_file_a_note_and_delete_it(stand: Stand, home: Works
     stand.press("Down", "Down")
     assert view.note.source.endswith("設計.md") and stand.shell.state.selected.kind == ""
     stand.press("Up", "Right", "Down", "Delete")
-    notes = gather(home, None).notes[0]
+    notes = notes_overview(home, None).notes[0]
     assert [row.bullet.text for row in notes.rows] == ["The whole file is about tea", "see line 300 for the odd number"]
     stand.click(stand.toast()[1])
-    assert len(gather(home, None).notes[0].rows) == 3
+    assert len(notes_overview(home, None).notes[0].rows) == 3
     stand.press("slash")
     view.typed("plan")
     stand.press("Escape")

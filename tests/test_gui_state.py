@@ -48,7 +48,6 @@ from gui.shell import Action
 from gui.state import Activity, Snapshot, State
 from gui.toolkit.outside import open_outside
 from gui.views import knowledge_rows
-from gui.views.commands import action_entries, file_entries, run_entries, search
 from gui.views.conversations import COLUMNS, Wish, cell, chip_counts, row_of, wanted_rows
 from gui.views.digest_switch import delete_words, switch_words
 from gui.views.first_start import NOTHING_SENT, begin_words, is_first_start
@@ -65,6 +64,7 @@ from gui.views.harvest_dialog import (
 )
 from gui.views.harvest_watch import best_rows, gained_rows
 from gui.views.knowledge_rows import Knowledge
+from gui.views.search import action_entries, file_entries, run_entries, search
 from gui.views.settings import set_words, setting_rows
 from gui.views.start import digest_words, file_lines, known_counts, ledger_lines, named_projects
 from gui.views.state_line import activity_words, harvest_button, links, resting_words

@@ -182,15 +182,15 @@ def test_a_toast_goes_away_by_itself_and_its_button_acts(desk: Desk) -> None:
 
 def test_updates_make_no_items(desk: Desk) -> None:
     """Items that are made and deleted again leak kilobytes each: a panel that is left open would grow."""
-    from gui.toolkit.charts import Progress, SegmentBar
-    from gui.toolkit.messages import EmptyState
+    from gui.toolkit.drawing import SegmentBar
+    from gui.toolkit.messages import EmptyState, Teach
     from gui.toolkit.styles import DARK, LIGHT
-    from gui.toolkit.widgets import CopyText
+    from gui.toolkit.widgets import CopyText, Progress
 
     look = desk.look
     segments = SegmentBar(look, desk.page, height=12)
     progress, words = Progress(look, desk.page), CopyText(look, desk.page)
-    empty = EmptyState(look, desk.page, icon="wheat", title="Nothing", words="yet")
+    empty = EmptyState(look, desk.page, Teach("wheat", "Nothing", "yet"))
     empty.show(True)  # its font is read with the first one that somebody sees
     segments.set([(1.0, "ramp:1")] * 8, 8)
     desk.frames(8)

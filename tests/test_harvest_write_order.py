@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 import pytest
 
-from core.base import disk, files, reading
+from core.base import disk, files
 from core.base.checked_lines import decode
 from core.base.paths import Paths
 from core.base.result import KnowledgeError, Ok, attempt
@@ -282,7 +282,7 @@ def test_a_file_that_is_being_saved_is_waited_for(tmp_path: Path, monkeypatch: p
     """Two programs in one folder are daily life: a reader that meets a writer tries again before it gives up."""
     path = tmp_path / "a"
     path.write_bytes(b"abc")
-    read, times = reading.read_descriptor, 0
+    read, times = files.read_descriptor, 0
 
     def saved_meanwhile(fd: int, limit: int | None = None) -> bytes:
         nonlocal times
@@ -292,13 +292,13 @@ def test_a_file_that_is_being_saved_is_waited_for(tmp_path: Path, monkeypatch: p
             path.write_bytes(b"abc" + b"d" * times)
         return data
 
-    monkeypatch.setattr(reading, "read_descriptor", saved_meanwhile)
+    monkeypatch.setattr(files, "read_descriptor", saved_meanwhile)
     saves = 2
-    assert reading.read_file(path).data == b"abcdd"
+    assert files.read_file(path).data == b"abcdd"
     times, saves = 0, 100
     with pytest.raises(OSError, match="the file changed while it was read"):
-        reading.read_file(path)
-    assert times == len(reading.PAUSES) + 1
+        files.read_file(path)
+    assert times == len(files.PAUSES) + 1
 
 
 # --- plans, notes, ledger --------------------------------------------------------------------------------------------

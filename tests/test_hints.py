@@ -16,7 +16,7 @@ from core.agents import tools
 from core.agents.tools import HINT
 from core.base.command_line import command_key, error_key, goals, is_invocation
 from tests.cli_call import call
-from tests.shop import ERROR, FAILS, WORKS, kept, ran, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
+from tests.shop import ERROR, FAILS, WORKS, edited, kept, ran, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
 
 SETTINGS = {"claude_code": ".claude/settings.json", "codex": ".codex/hooks.json"}
 SHELLS = {"claude_code": ["/bin/sh", "-c"], "codex": ["/bin/sh", "-lc"]}
@@ -410,6 +410,35 @@ def test_what_names_a_file_that_is_gone_is_asked_about(shop: Path) -> None:
         assert row["kind"] == "outdated" and row["yes"] == "strike it through"
         assert call("review", "yes", row["id"])[0] == 0
     assert "docs/old.md" not in call("review")[1]
+
+
+def test_files_that_were_committed_since_are_asked_about(shop: Path) -> None:
+    """The user commits by hand: a task that nobody settles would greet each new session for good."""
+    for name in ("till.py", "drawer.py"):
+        (shop / name).write_text("SUM = 1\n")
+        os.utime(shop / name, (1_777_800_000, 1_777_800_000))  # on the day of the session
+    rows = [
+        turn("user", "Round the sums of the till", 0, "s3", shop),
+        *edited(shop / "till.py", "SUM = 0", "SUM = 1", 1, "s3", shop),
+        *edited(shop / "drawer.py", "SUM = 0", "SUM = 1", 3, "s3", shop),
+        *ran("git status --short", " M till.py\n M drawer.py", False, 5, "s3", shop),
+        turn("assistant", [{"type": "text", "text": "The sums are rounded."}], 7, "s3", shop),
+    ]
+    kept("s3", rows)
+    assert call("harvest", "--apply", "--source", "claude_code", "--now", "--quiet")[0] == 0
+    assert "changed and not committed" in call("list", "tasks")[1]
+    finished = ("review", "list", "--kind", "finished", "--json")
+    assert json.loads(call(*finished)[1])["waiting"] == []
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for words in (["add", "till.py"], ["commit", "-qm", "Half"]):
+        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    assert json.loads(call(*finished)[1])["waiting"] == [], "half of it is not all"
+    for words in (["add", "drawer.py"], ["commit", "-qm", "Whole"]):
+        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    [row] = json.loads(call(*finished)[1])["waiting"]
+    assert row["why"].startswith("committed since, in ") and row["yes"] == "mark the task done"
+    assert call("review", "yes", row["id"])[0] == 0
+    assert "till.py" not in call("list", "tasks")[1] and "till.py" in call("list", "--done")[1]
 
 
 def test_nothing_that_a_repository_names_is_run(shop: Path, tmp_path: Path) -> None:

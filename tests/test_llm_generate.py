@@ -19,7 +19,7 @@ from core.harvest.answer import SCHEMA
 from core.harvest.asking import category_schema
 from core.knowledge.categories import CATEGORIES
 from core.library import describe
-from core.library.use import opposites
+from core.library.use import patterns
 from core.llm.credentials import keys_from, read_keys
 from core.llm.generate import connect
 from core.llm.window import window_of
@@ -164,7 +164,7 @@ def test_a_key_that_no_header_can_carry_is_told(key: str) -> None:
 # What each provider's structured output accepts, made of the schemas that this program has: else a provider refuses
 # them, and every answer comes without one.
 
-OURS = [SCHEMA, *(category_schema(row.name) for row in CATEGORIES), describe.SCHEMA, opposites.SCHEMA]
+OURS = [SCHEMA, *(category_schema(row.name) for row in CATEGORIES), describe.SCHEMA, patterns.SCHEMA]
 
 
 def inside(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:

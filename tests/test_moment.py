@@ -143,7 +143,8 @@ def test_a_long_message_does_not_take_the_room_of_what_was_agreed_before(tmp_pat
     with stored.writing(database, tmp_path):
         stored.put(database, stored.Held(1, "p", "", "s", "claude_code", turns=len(said)), pieces)
     asked = "which request limits and which undo did we settle for the parcel API?"
-    made = answering(database, asked, Stems(), 1, (7, 6, 3, 1), 1700)
+    weighed = answering(database, asked, Stems(), 1, (7, 6, 3, 1))
+    made = weighed.excerpt(1700) if weighed is not None else None
     database.close()
     assert made is not None and "10 seconds" in made.text and "- Part 1" in made.text
     assert "**" not in made.text and "##" not in made.text, "marks of markdown are room that tells nothing"
@@ -152,7 +153,7 @@ def test_a_long_message_does_not_take_the_room_of_what_was_agreed_before(tmp_pat
 def test_a_page_goes_with_the_words_side_by_side_not_with_a_long_text_that_has_each_somewhere(tmp_path: Path) -> None:
     """What was pasted has all words of the question, far apart; the reply has three of them in a sentence."""
     from core.search import conversations as stored
-    from core.search.answering import chosen
+    from core.search.answering import weighed
     from core.search.terms import parse_query
     from core.search.words import Stems
 
@@ -168,7 +169,7 @@ def test_a_page_goes_with_the_words_side_by_side_not_with_a_long_text_that_has_e
         stored.put(database, stored.Held(1, "p", "", "s", "claude_code", turns=len(said)), pieces)
     stems = Stems()
     query = parse_query("why does the label printer jam, the parcel tray?", database, stems)
-    made = chosen(query, stems, pieces, 0, 250, {0: 0.4, 1: 0.4})
+    made = weighed(query, stems, pieces, 0, {0: 0.4, 1: 0.4}).excerpt(250)
     database.close()
     assert made is not None and "80 grams" in made.text and len(made.text) <= 250
 
@@ -260,7 +261,9 @@ def kept_talk(shop: Path, name: str, said: list[str]) -> None:
     assert call("search", "--build", "--quiet")[0] == 0
 
 
-def test_of_two_projects_of_one_name_it_is_told_which_was_searched(shop: Path, tmp_path: Path) -> None:
+def test_of_two_projects_of_one_name_it_is_told_which_was_searched(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """ "Never said" of the one was taken for an answer about the other."""
     other = tmp_path / "elsewhere" / "shop"
     other.mkdir(parents=True)
@@ -271,6 +274,19 @@ def test_of_two_projects_of_one_name_it_is_told_which_was_searched(shop: Path, t
     assert f"another project of that name: {other}" in call("find", "zebra", "--project", str(shop))[1]
     assert "another project" not in call("find", "zebra")[1]
     assert "quagga" in call("find", "zebra", "--project", "elsewhere/shop")[1]
+
+    rule = "From now on never feed the zebra importer a quagga header, because it stalls."
+    kept("s8", [turn("user", rule, 0, "s8", other), turn("assistant", "Understood.", 1, "s8", other)])
+    assert call("harvest", "--apply", "--source", "claude_code", "--now", "--quiet")[0] == 0
+    monkeypatch.chdir(tmp_path)
+    for asked in (("list", "--project", "shop"), ("context", "--project", "shop")):
+        taken, told, warned = call(*asked)
+        assert taken == 0 and "alone; others of that name: shop" in warned, "nothing was told, and nothing said why"
+        assert ("quagga" in told) == (f"of {other} alone" in warned)
+    labels = {row["project"] for row in json.loads(call("list", "--project", "all", "--json")[1])["bullets"]}
+    [label] = [one for one in labels if one and one.startswith("shop")]
+    told = call("list", "--project", label)
+    assert label == "shop" or ("quagga" in told[1] and "others of that name" not in told[2])
 
 
 def test_a_history_that_names_no_folder_is_found_where_all_may_be_told(shop: Path, tmp_path: Path) -> None:
@@ -415,6 +431,30 @@ def test_what_is_not_there_is_called_weak_and_is_short(shop: Path) -> None:
     assert ("weak:" in found or "never said" in found) and len(found) < 1500
     assert "nobody said" in found and "broker" in found.rpartition("nobody said")[2], "which words are missing"
     assert "weak" not in answered("find", query="how are the release notes of the shop generated")
+
+
+def test_a_name_that_nobody_said_makes_an_answer_weak(shop: Path) -> None:
+    """All other words stand side by side, so the cache of another program passed for an answer."""
+    kept_talk(shop, "s8", ["How long do listings stay in the cache?", "The cache keeps listings for nine minutes."])
+    asked = "How long do listings stay in the Redis cache before they are fetched?"
+    found = answered("find", query=asked)
+    assert "weak:" in found and "nobody said redis" in found and "nine minutes" in found
+    for said in (asked.replace("Redis ", ""), asked.replace("the Redis", "Codex's")):
+        assert "weak" not in answered("find", query=said), said
+
+
+def test_the_branch_of_a_session_is_told_where_one_is_asked_for(shop: Path) -> None:
+    """It stands in the record of the session alone, and in none of its turns."""
+    rows = [
+        turn(role, [{"type": "text", "text": text}], at, "s8", shop) | {"gitBranch": "paint/fences"}
+        for at, (role, text) in enumerate([("user", "Paint the fences."), ("assistant", "All fences are green.")])
+    ]
+    kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
+    (kept / "s8.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call("search", "--build", "--quiet")[0] == 0
+    told = answered("find", query="on which branch were the fences painted green?")
+    assert "(session: began on paint/fences)" in told
+    assert "paint/fences" not in answered("find", query="which colour have the fences?")
 
 
 def test_who_asks_in_other_words_is_shown_which_sessions_there_are(shop: Path) -> None:

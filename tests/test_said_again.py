@@ -15,7 +15,7 @@ import pytest
 
 from core.base import disk
 from core.base.markdown import parse_bullets
-from core.harvest.confirming import make_confirmed
+from core.harvest.landed import make_confirmed
 from core.knowledge.confirmed import SOURCES, read_confirmed
 from core.knowledge.digest import project_digest
 from core.knowledge.ledger import seen_ledger

@@ -285,7 +285,6 @@ def _plain(name: object) -> str:
 
 def shown_value(value: Value) -> str:
     """A value as a user would write it, not longer than a line."""
-
     words = json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
     return words if len(words) <= 120 else words[:117] + "..."
 
@@ -380,7 +379,6 @@ def changed_config(data: bytes, key: str, value: Value) -> bytes:
 
 
 def _proven(before: dict[str, Any], text: str, setting: Setting, value: object) -> bool:
-
     again = attempt(parsed, text.encode("utf-8"), "")
     if isinstance(again, KnowledgeError):
         return False

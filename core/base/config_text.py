@@ -30,9 +30,8 @@ def read_settings(file: Path, rule: str = "") -> bytes:
         with file.open("rb") as stream:
             return stream.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise KnowledgeError(
-            "unreadable-config", f"the settings file cannot be read: {error}", file, "check its permissions"
-        ) from error
+        message = f"the settings file cannot be read: {error}"
+        raise KnowledgeError("unreadable-config", message, file, "check its permissions") from error
 
 
 def parsed_file(file: Path, rule: str = "") -> dict[str, Any]:
@@ -52,16 +51,14 @@ def parsed(data: bytes, file: Path | str) -> tuple[str, dict[str, Any]]:
         text = data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise KnowledgeError(
-            "bad-config", f"the settings file is not UTF-8 text (line {line})", file, "save it as UTF-8"
-        ) from error
+        message = f"the settings file is not UTF-8 text (line {line})"
+        raise KnowledgeError("bad-config", message, file, "save it as UTF-8") from error
     try:
         return (text, tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         # tomllib ends its message with "(at line 3, column 7)".
-        raise KnowledgeError(
-            "bad-config", f"the settings file is not valid TOML: {error}", file, "correct that place"
-        ) from error
+        message = f"the settings file is not valid TOML: {error}"
+        raise KnowledgeError("bad-config", message, file, "correct that place") from error
     except RecursionError:
         raise KnowledgeError("bad-config", "the settings file is nested too deeply", file) from None
     except ValueError as error:  # a date such as 2026-13-40 passes the grammar and fails the calendar
@@ -83,6 +80,7 @@ MARKER = "value-to-be-found-{}"
 
 def edits(text: str, setting: Setting, value: object) -> Iterator[str]:
     """Texts in which `setting` may be `value`, the most careful first."""
+    import tomli_w
     import tomlkit
 
     literal = tomlkit.item(value).as_string()
@@ -98,19 +96,12 @@ def edits(text: str, setting: Setting, value: object) -> Iterator[str]:
         line = f"{path[-1]} = {literal}"
         yield f"{head}{line}{line_end}{rest}" if header[1] else f"{head}{line_end}{line}"
     gap = "" if not text else line_end if text.endswith("\n") else line_end * 2
-    yield text + gap + _new_table(path, value).replace("\n", line_end)
-    if before:  # inside what is written on one line, or with dots: no header opens that again
-        yield before + literal + after
-
-
-def _new_table(path: list[str], value: object) -> str:
-    """A table of its own with one value in it."""
-    import tomli_w
-
     table: dict[str, Any] = {path[-1]: value}
     for name in reversed(path[:-1]):
         table = {name: table}
-    return tomli_w.dumps(table)
+    yield text + gap + tomli_w.dumps(table).replace("\n", line_end)
+    if before:  # inside what is written on one line, or with dots: no header opens that again
+        yield before + literal + after
 
 
 def _around(text: str, path: list[str]) -> tuple[bool, str, str]:

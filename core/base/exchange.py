@@ -161,7 +161,6 @@ def _sent(
 ) -> Reply | TransportError:
     """The blocking part, in the thread. Expected failures become a `TransportError`; all else is a bug and
     raises."""
-
     import requests
     import urllib3
 

@@ -64,6 +64,16 @@ def refused(error: LockHeldError) -> KnowledgeError:
     return KnowledgeError("lock-held", at_work(error.holder), error.filename or "", hint)
 
 
+@contextlib.contextmanager
+def only_one(path: Path, *, work: str = "", editor_wait: float = 0.0) -> Iterator[None]:
+    """`locked`, for a command that needs the lock for itself: it is refused with a KnowledgeError."""
+    try:
+        with locked(path, work=work, editor_wait=editor_wait):
+            yield
+    except LockHeldError as error:
+        raise refused(error) from error
+
+
 def take(path: Path, *, work: str = "") -> int:
     """The same lock, held until the descriptor that is returned is closed: at the latest when this process ends, and
     every one that was handed it."""

@@ -326,7 +326,6 @@ def _without_scripts(text: str) -> str:
 
 
 def _closed_off(found: re.Match[str]) -> str:
-
     mark, ahead = found[0], found.string[found.end() : found.end() + _LOOK_AHEAD]
     address = _NO_LETTER.sub("", unescape(unescape(ahead[1:] if mark == "]" else ahead))).lower()
     led = _SCRIPT.match(address)

@@ -291,5 +291,4 @@ def _root_commit(root: str, changed: int) -> str:
 
 def _small(path: str) -> str:
     """A file of a repository as text. Raises OSError, also for what is no plain file, and ValueError."""
-
     return files.read_file(path, MAX_CONFIG_BYTES).data.decode("utf-8", "replace")

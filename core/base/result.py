@@ -64,7 +64,6 @@ class Ok(Generic[T]):
     value: T
 
 
-Err = KnowledgeError
 Result: TypeAlias = Ok[T] | KnowledgeError
 """What became of an operation whose failure is a value: one of a batch, a job of the panel, an answer to a host."""
 

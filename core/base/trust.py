@@ -27,7 +27,7 @@ from pathlib import Path
 from core.base import files, locks
 from core.base.homes import why_foreign, why_foreign_file, why_refused
 from core.base.paths import PROJECT_FOLDER, project_paths, user_folder
-from core.base.result import ErrorInfo, KnowledgeError
+from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.base.system import birth_ns
 
 MAX_BYTES = 4 << 20
@@ -100,7 +100,6 @@ def place_of(path: Path) -> Path:
 
 def folder_mark(folder: Path) -> str:
     """Which folder this is. Device numbers are left out: some systems give others after every start."""
-
     try:
         return f"folder {os.stat(folder).st_ino}:{birth_ns(os.path.realpath(folder)) or ''}"
     except OSError:
@@ -154,24 +153,17 @@ def forget(environment: Mapping[str, str], paths: Iterable[str]) -> None:
 
 
 def _change(environment: Mapping[str, str], work: Callable[[dict[str, Yes]], dict[str, Yes]]) -> None:
-
     file = trust_file(environment)
-    try:
-        with locks.locked(file.with_name("trusted.lock"), work="trust", editor_wait=LOCK_SECONDS):
-            known = read_trust(environment)
-            if known.problem:
-                raise KnowledgeError("bad-trust", known.problem, file)
-            rows = work(dict(known.rows))
-            if rows != known.rows:
-                plain = {path: {"mark": row.mark, "at": row.at} for path, row in sorted(rows.items())}
-                text = json.dumps({"version": 1, "trusted": plain}, indent=2, ensure_ascii=False)
-                files.write_atomic(file, (text + "\n").encode("utf-8", "surrogateescape"), 0o600)
-    except locks.LockHeldError as error:
-        raise locks.refused(error) from error
-    except OSError as error:
-        raise KnowledgeError(
-            "trust-failed", f"your word cannot be written down: {error.strerror or error}", file
-        ) from error
+    alone = locks.only_one(file.with_name("trusted.lock"), work="trust", editor_wait=LOCK_SECONDS)
+    with disk_errors("trust-failed", "your word cannot be written down", file), alone:
+        known = read_trust(environment)
+        if known.problem:
+            raise KnowledgeError("bad-trust", known.problem, file)
+        rows = work(dict(known.rows))
+        if rows != known.rows:
+            plain = {path: {"mark": row.mark, "at": row.at} for path, row in sorted(rows.items())}
+            text = json.dumps({"version": 1, "trusted": plain}, indent=2, ensure_ascii=False)
+            files.write_atomic(file, (text + "\n").encode("utf-8", "surrogateescape"), 0o600)
 
 
 # --- a project's own knowledge ---------------------------------------------------------------------------------------
@@ -206,12 +198,8 @@ def allow_written(project: Path, environment: Mapping[str, str], paths: Iterable
     Nothing to do where the whole folder is trusted."""
     if read_trust(environment).has_folder(project):
         return
-    try:
+    with disk_errors("trust-failed", "what was written cannot be read"):
         marks = {path: files.sha256_of_file(path) for path in paths if files.exists(path)}
-    except OSError as error:
-        raise KnowledgeError(
-            "trust-failed", f"what was written cannot be read: {error.strerror}", error.filename or ""
-        ) from error
     if marks:
         allow(environment, marks)
 

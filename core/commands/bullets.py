@@ -22,7 +22,7 @@ from core.base.choices import ANY_CATEGORY
 from core.base.figures import count
 from core.base.markdown import Bullet, parse_bullets, sanitise_line
 from core.base.result import KnowledgeError, attempt, disk_errors
-from core.commands.project import EVERY, find_project, projects_named
+from core.commands.project import EVERY, find_project, projects_named, which_of_name
 from core.commands.row import (
     CATEGORY_WORD,
     MATCH,
@@ -277,6 +277,7 @@ class Listed:
     project: str
     rows: tuple[tuple[Said, str], ...]
     elsewhere: int
+    warnings: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         rows = [
@@ -293,9 +294,11 @@ def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str 
     """
     projects = _projects(workspace)
     here = Here("")  # without a root for all, as a folder of no project, such as `~`, is
+    warnings: tuple[str, ...] = ()
     if project != EVERY:
-        found_here = find_project(workspace, project) or os.path.abspath(workspace.cwd)
-        here = here_in(str(found_here), projects, workspace.environment)
+        found_here = find_project(workspace, project)
+        warnings = which_of_name(workspace, project, found_here)
+        here = here_in(str(found_here or os.path.abspath(workspace.cwd)), projects, workspace.environment)
     if done:
         names: tuple[str, ...] = ("tasks_done",)
     elif category == ANY_CATEGORY:
@@ -315,7 +318,7 @@ def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str 
                 own = found
             rows += [(one, projects_named(one.found.bullet, projects)) for one in own]
             elsewhere += len(found) - len(own)
-    return Listed(here.root, tuple(rows), elsewhere)
+    return Listed(here.root, tuple(rows), elsewhere, warnings)
 
 
 def _projects(workspace: Workspace) -> Projects:

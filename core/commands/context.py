@@ -14,7 +14,7 @@ from core.base import files
 from core.base.frontmatter import render_frontmatter
 from core.base.marks import for_prompt
 from core.base.result import KnowledgeError, disk_errors
-from core.commands.project import find_project, places, project_warnings
+from core.commands.project import find_project, places, project_warnings, which_of_name
 from core.commands.row import OURS, PROJECT_OPTION, group, option, single, top
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.context_files import GLOBAL as GLOBAL
@@ -145,7 +145,7 @@ def context(workspace: Workspace, project: str = "", hook: str = "", *, users_on
         workspace.paths, workspace.config, found, workspace.cwd, facts, workspace.environment,
         users_only=users_only,
     )  # fmt: skip
-    notes = [problem] if problem else []
+    notes = [*([problem] if problem else []), *which_of_name(workspace, project, found)]
     if all(row.trusted for row in prefix.context.files):  # else the file is reported
         notes += project_warnings(workspace, project, refused=True)
     message = ""

@@ -26,7 +26,7 @@ from core.commands.text import collected, count
 from core.commands.transcript import index_folder, opened_index
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience import record
-from core.harvest.confirming import make_confirmed
+from core.harvest.landed import make_confirmed
 from core.harvest.recovery import Recovered, with_store
 from core.knowledge.bullet_text import held_item, without_lines
 from core.knowledge.categories import QUARANTINE, read_text

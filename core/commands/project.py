@@ -34,9 +34,11 @@ from core.knowledge.projects import (
     Projects,
     domain_in,
     domains_in,
+    folder_name,
     here_in,
     known_projects,
     named_root,
+    namesakes,
     nearness,
     waiting_sentence,
 )
@@ -63,6 +65,17 @@ def find_project(workspace: Workspace, asked: str = "") -> Path | None:
             raise KnowledgeError("other-home", message, folder, f"use that home with --home {folder / PROJECT_FOLDER}")
         return folder
     return next((folder for folder in _candidates(workspace) if not why_refused(folder)), None)
+
+
+def which_of_name(workspace: Workspace, asked: str, found: Path | None) -> tuple[str, ...]:
+    """What a command tells where several known projects have the name that was asked for: the one that it took, and
+    by what names the others are asked for. Empty for any other answer."""
+    if found is None or not asked or os.path.isdir(workspace.cwd / os.path.expanduser(asked)):
+        return ()
+    if folder_name(str(found)) != asked.strip("/").casefold():
+        return ()
+    others = namesakes(known_projects(workspace.paths, workspace.environment), str(found))
+    return (f"of {found} alone; others of that name: {', '.join(others[:MAX_NAMESAKES])}",) if others else ()
 
 
 def _candidates(workspace: Workspace) -> list[Path]:
@@ -132,6 +145,7 @@ def projects_named(bullet: Bullet, known: Projects) -> str:
 # tells by the conversation that said it; a file is its repository's, and the user's where it lies in no project.
 
 EVERY = "all"
+MAX_NAMESAKES = 3
 ALLOWING = "the user can allow all projects with 'knowledge config set mcp_all_conversations true'"
 
 

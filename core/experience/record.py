@@ -189,9 +189,8 @@ def write(execute: Callable[[str, Any], Any], trace: Mapping[str, Any], things: 
     if trace["outcome"] not in OUTCOMES:
         raise KnowledgeError("bad-outcome", f"{trace['outcome']!r} is no outcome", hint=f"one of {', '.join(OUTCOMES)}")
     if trace["task_type"] not in TASK_TYPES:
-        raise KnowledgeError(
-            "bad-task", f"{trace['task_type']!r} is no kind of task", hint=f"one of {', '.join(TASK_TYPES)}"
-        )
+        message = f"{trace['task_type']!r} is no kind of task"
+        raise KnowledgeError("bad-task", message, hint=f"one of {', '.join(TASK_TYPES)}")
     row = {name: kept(value) if name in _TEXTS else value for name, value in trace.items()}
     names = ", ".join(row)
     given = ", ".join(f":{name}" for name in row)
@@ -346,6 +345,5 @@ def _writing(path: Path) -> Iterator[sqlite3.Connection]:
                 yield database
     except (OSError, sqlite3.Error) as error:
         said = getattr(error, "strerror", None) or error
-        raise KnowledgeError(
-            "unwritable", f"how it served cannot be written down: {said}", path, "'knowledge doctor' looks at it"
-        ) from error
+        message = f"how it served cannot be written down: {said}"
+        raise KnowledgeError("unwritable", message, path, "'knowledge doctor' looks at it") from error

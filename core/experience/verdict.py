@@ -13,29 +13,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from core.base import spoken
 from core.base.checks import kinds_run, passed
 from core.base.command_line import command_key, error_key, error_line, is_invocation
-from core.base.spoken import (
-    APOLOGY,
-    ASKS_FOR,
-    BUT,
-    CONTENT,
-    ELSEWHERE,
-    FAILS,
-    FILLER,
-    IS_NOT,
-    NO,
-    OBJECTS,
-    ONCE,
-    PRAISE,
-    SPOILS,
-    SUPPOSED,
-    TAKES_BACK,
-    WISHED,
-    WORKS,
-    WRONG,
-    YES,
-)
 from core.conversations.conversation import Turn
 from core.conversations.events import INTERRUPTED, Command, Edit
 from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, words_of
@@ -137,38 +117,40 @@ def _outcome(words: str, text: str, *, asked: bool) -> str:
     works = elsewhere = False
     for one in [part for part in _SENTENCE_ENDS.split(words) if part.strip()][:OPENING]:
         asks = _ASKED.search(one.rstrip())
-        failing = _happened(FAILS.search(one))
-        elsewhere = elsewhere or bool(ASKS_FOR.match(FILLER.sub("", one)) and not names_it(text, one))
+        failing = _happened(spoken.FAILS.search(one))
+        elsewhere = elsewhere or bool(spoken.ASKS_FOR.match(spoken.FILLER.sub("", one)) and not names_it(text, one))
         past = failing and _NOW_WORKS.search(one, failing.end())
-        fails = failing and not (past or works or elsewhere or ELSEWHERE.search(one))
-        no = None if asked else NO.search(one)
-        denies = not asks and (_happened(WRONG.search(one)) or (no and not CONTENT.match(words.partition(no[0])[2])))
+        fails = failing and not (past or works or elsewhere or spoken.ELSEWHERE.search(one))
+        no = None if asked else spoken.NO.search(one)
+        denies = not asks and (
+            _happened(spoken.WRONG.search(one)) or (no and not spoken.CONTENT.match(words.partition(no[0])[2]))
+        )
         if fails or (denies and not works):
             return "misleading"
-        working = WORKS.search(one)
-        wished = working and (WISHED.search(one[: working.start()]) or ONCE.match(one, working.end()))
+        working = spoken.WORKS.search(one)
+        wished = working and (spoken.WISHED.search(one[: working.start()]) or spoken.ONCE.match(one, working.end()))
         works = works or bool(working and not failing and not asks and not wished)
     if works:
         return "win"
-    said = FILLER.sub("", words)
-    praise = None if asked and YES.match(words) else PRAISE.match(said)
-    if praise is None or SPOILS.search(said) or BUT.match(said[praise.end() :].lstrip(" ,.!")):
+    said = spoken.FILLER.sub("", words)
+    praise = None if asked and spoken.YES.match(words) else spoken.PRAISE.match(said)
+    if praise is None or spoken.SPOILS.search(said) or spoken.BUT.match(said[praise.end() :].lstrip(" ,.!")):
         return ""
     return "win"
 
 
 def _happened(found: re.Match[str] | None) -> re.Match[str] | None:
-    return None if found is None or SUPPOSED.search(found.string[: found.start()]) else found
+    return None if found is None or spoken.SUPPOSED.search(found.string[: found.start()]) else found
 
 
 def _denied(words: str, text: str) -> str:
     """Whether a reply objects to what the thing names, or says that it is not so."""
     first = words[:160]
     said = re.split(r"(?<=[.!?。！？])", first)[0]
-    if OBJECTS.match(said) and not _ASKED.search(said) and names_it(text, first):
+    if spoken.OBJECTS.match(said) and not _ASKED.search(said) and names_it(text, first):
         return "misleading"
     told = _telling(text)
-    for found in IS_NOT.finditer(first):
+    for found in spoken.IS_NOT.finditer(first):
         if set(words_of(first[found.end() :])[:3]) & told:
             return "misleading"
     return ""
@@ -197,8 +179,10 @@ def _taken_back(text: str, turns: Sequence[Turn], replies: Sequence[int], used: 
             continue
         first = bool(replies) and at > replies[0] and not answered
         answered = answered or first
-        sorry = first and APOLOGY.search(said[:SAID]) and names_it(text, f"{turns[replies[0]].text[:SAID]}\n{said}")
-        if sorry or any(TAKES_BACK.search(line) and names_it(text, line) for line in said.split("\n")):
+        sorry = (
+            first and spoken.APOLOGY.search(said[:SAID]) and names_it(text, f"{turns[replies[0]].text[:SAID]}\n{said}")
+        )
+        if sorry or any(spoken.TAKES_BACK.search(line) and names_it(text, line) for line in said.split("\n")):
             return Verdict("misleading", " ".join(said[:SAID].split()))
     return None
 

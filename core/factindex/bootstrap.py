@@ -76,7 +76,8 @@ def choose(
     """The facts of `domains` (repository, agent, global) that fit into `budget` tokens, headings included. Those of a
     repository or agent are chosen before the global ones; notes on single files are none of the global ones. `clean` is
     handed each line and returns it without secrets."""
-    fitting = [fact for fact in facts if fact.domain in domains and not fact.stale and not _is_elsewhere(fact)]
+    fitting = [fact for fact in facts if fact.domain in domains and not fact.stale]
+    fitting = [fact for fact in fitting if fact.domain != GLOBAL or FILE_NOTE not in fact.tags]
     fitting.sort(key=lambda fact: (fact.domain == GLOBAL, _rank(fact)))
     left = budget * BYTES_PER_TOKEN
     lines: dict[str, str] = {}
@@ -100,10 +101,6 @@ def choose(
         text += (_heading(fact.category) if fact.category != category else "") + lines[fact.id]
         category = fact.category
     return Bootstrap(tuple(domains), budget, tokens_of(text), tuple(chosen), len(fitting) - len(chosen), text)
-
-
-def _is_elsewhere(fact: Fact) -> bool:
-    return fact.domain == GLOBAL and FILE_NOTE in fact.tags
 
 
 def _heading(category: str) -> str:

@@ -119,7 +119,9 @@ def apply_operations(text: str, operations: Sequence[Operation]) -> str:
         if row["op"] == "remove" and text[item.start : item.end] == row["raw"]:
             pieces.append((item.start, item.end, ""))
         elif row["op"] == "set" and not item.problem:
-            changed = with_values(text, item, _due(item, row["from"], row["to"]))
+            # Only what still is as it was when the change was decided.
+            was = {key for key in row["to"] if (item.fields.get(key) or None) == (row["from"].get(key) or None)}
+            changed = with_values(text, item, {key: value for key, value in row["to"].items() if key in was})
             if changed is not None:
                 pieces.append((item.start, item.end, changed))
     for start, end, new in sorted(pieces, reverse=True):
@@ -129,11 +131,6 @@ def apply_operations(text: str, operations: Sequence[Operation]) -> str:
         text = _with_items(text, added, ending)
     days = [row["day"] for row in operations if row["op"] == "date"]
     return _with_date(text, max(days)) if days else text
-
-
-def _due(item: Item, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that still are what they were when the change was decided."""
-    return {key: value for key, value in after.items() if (item.fields.get(key) or None) == (before.get(key) or None)}
 
 
 def _with_date(text: str, day: str) -> str:
@@ -158,16 +155,10 @@ def _with_items(text: str, facts: Sequence[Fact], ending: str) -> str:
     inside = text[heading.end() : stop]
     kept = inside.rstrip()
     gap = inside[len(kept) :] if following is not None else ""
-    lead = ending if kept else f"{ending}{ending}"
-    if kept and not _ends_with_item(text[: heading.end() + len(kept)]):
-        lead = f"{ending}{ending}"
+    items = scan(text[: heading.end() + len(kept)]).items if kept else []
+    lead = ending if items and items[-1].end >= heading.end() + len(kept) else f"{ending}{ending}"
     tail = (gap.lstrip(" \t").removeprefix("\r").removeprefix("\n") or ending) if following is not None else ""
     return text[: heading.end()] + kept + lead + new.replace("\n", ending) + tail + text[stop:]
-
-
-def _ends_with_item(text: str) -> bool:
-    items = scan(text).items
-    return bool(items) and items[-1].end >= len(text)
 
 
 def _ended(text: str, ending: str) -> str:

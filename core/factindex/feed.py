@@ -178,7 +178,14 @@ def plan_feed(found: FactFiles, records: Sequence[Record], harvests: Harvests, *
         history = history_of([*records, *plan.records])
     if bullets is not None:
         skipped = {name for fed in lost for _, name, _ in fed.rows}
-        _follow(follow(found, history, bullets, skipped, let_go=let_go), draft, plan)
+        plan.followed = follow(found, history, bullets, skipped, let_go=let_go)
+        for fact in plan.followed.leave:
+            draft.remove(fact)
+        for fact, text in plan.followed.reword:
+            draft.change(fact._replace(fact=text))
+        for fact in plan.followed.back:
+            draft.restore(fact)
+        plan.records += plan.followed.records
         if plan.followed.records:
             history = history_of([*records, *plan.records])
     for conversation in taught:
@@ -187,17 +194,6 @@ def plan_feed(found: FactFiles, records: Sequence[Record], harvests: Harvests, *
     days = [*(row.get("day", "") for row in plan.records), *(fact.last_confirmed for fact in plan.followed.back)]
     _compile(draft, plan, max(days, default=""), harvests.agents)
     return plan
-
-
-def _follow(followed: Followed, draft: _Draft, plan: Plan) -> None:
-    for fact in followed.leave:
-        draft.remove(fact)
-    for fact, text in followed.reword:
-        draft.change(fact._replace(fact=text))
-    for fact in followed.back:
-        draft.restore(fact)
-    plan.records += followed.records
-    plan.followed = followed
 
 
 # --- one conversation ------------------------------------------------------------------------------------------------
@@ -218,7 +214,8 @@ def _feed(taught: Taught, history: History, draft: _Draft, plan: Plan, bullets: 
             continue
         said.add(mark)
         name = _present(lesson.domain, marks, history, draft)
-        deleted = "" if name else _deleted(lesson.domain, marks, history)
+        # What the text had become before a user deleted it.
+        deleted = "" if name else _seen(lesson.domain, marks, history) or _seen(GLOBAL, marks, history)
         if deleted:
             rows.append([mark, deleted, GONE])
             plan.gone += 1
@@ -274,11 +271,6 @@ def _is_of_another_machine(name: str, history: History, draft: _Draft) -> bool:
     machine has it now, and what this one said of it, and may have deleted, is not said of that."""
     fact = draft.facts.get(name)
     return fact is not None and history.made.get(name, "") not in ("", *marks_of(fact.fact))
-
-
-def _deleted(domain: str, marks: Sequence[str], history: History) -> str:
-    """The id of the fact that this text had become before a user deleted it, "" for none."""
-    return _seen(domain, marks, history) or _seen(GLOBAL, marks, history)
 
 
 def _seen(domain: str, marks: Sequence[str], history: History) -> str:

@@ -60,17 +60,15 @@ def read_index(knowledge: Path) -> list[Fact]:
     try:
         data = files.read_file(path, _BYTES).data
     except FileNotFoundError:
-        raise KnowledgeError(
-            "no-index", "there is no index.json yet", path, "'knowledge facts sync' writes it"
-        ) from None
+        message = "there is no index.json yet"
+        raise KnowledgeError("no-index", message, path, "'knowledge facts sync' writes it") from None
     except OSError as error:
         raise KnowledgeError("bad-index", f"the index cannot be read: {error.strerror}", path) from error
     try:
         loaded = json.loads(data)
         if loaded["version"] != VERSION:
-            raise KnowledgeError(
-                "bad-index", f"the index is of version {shown(loaded['version'])}, not {VERSION}", path, _ANEW
-            )
+            message = f"the index is of version {shown(loaded['version'])}, not {VERSION}"
+            raise KnowledgeError("bad-index", message, path, _ANEW)
         return list(map(_trusted, loaded["facts"]))
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
         raise KnowledgeError("bad-index", f"the index is damaged: {type(error).__name__}", path, _ANEW) from error

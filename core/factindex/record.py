@@ -228,14 +228,10 @@ def decayed(confidence: float, sessions: int) -> float:
     return round(confidence * FACTOR**crossings, DIGITS) if crossings else confidence
 
 
-def unconfirmed(fact_id: str, history: History) -> int:
-    """How many conversations were harvested since the fact was last confirmed, or written or changed by a user."""
-    return history.total - history.anchors.get(fact_id, history.total)
-
-
 def aged(fact: Fact, history: History, today: str) -> Fact:
     """The fact as it stands in the index. `today` is YYYY-MM-DD; an earlier day than one that was recorded does not
     count, so that a clock that is set back brings no fact back to life."""
-    left = decayed(fact.confidence, unconfirmed(fact.id, history))
+    # Conversations that were harvested since it was last confirmed, or written or changed by a user.
+    left = decayed(fact.confidence, history.total - history.anchors.get(fact.id, history.total))
     stale = bool(fact.expires) and max(today, history.day) > fact.expires
     return fact if left == fact.confidence and not stale else fact._replace(confidence=left, stale=stale)

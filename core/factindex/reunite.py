@@ -160,7 +160,11 @@ def united(name: str, data: bytes) -> bytes | None:
         return None
     if sides is None:
         return None
-    one, other = sorted((read_one(name, side.encode("utf-8")) for side in sides), key=_side_order)
+    # In an order that is the same on both machines, whichever of them merges.
+    one, other = sorted(
+        (read_one(name, side.encode("utf-8")) for side in sides),
+        key=lambda read: (max((row.fact.last_confirmed for row in read.placed), default=""), read.text),
+    )
     if any(read.broken or any(row.problem for row in scan(read.text).items) for read in (one, other)):
         return None
     if not _prose(other) <= _prose(one):
@@ -189,11 +193,6 @@ def united(name: str, data: bytes) -> bytes | None:
     if added and not text.endswith("\n"):
         text += ending
     return (text + "".join(added)).encode("utf-8")
-
-
-def _side_order(read: FactFile) -> tuple[str, str]:
-    """The same on both machines, whichever of them merges."""
-    return max((row.fact.last_confirmed for row in read.placed), default=""), read.text
 
 
 def _prose(read: FactFile) -> set[str]:

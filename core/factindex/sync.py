@@ -118,7 +118,9 @@ def sync(
     ]
     meant: Meant | None = None
     if plan.operations:
-        meant = _write_down(state, plan)
+        row: Record = {"files": plan.operations, "made_for": plan.made_for, "records": plan.records}
+        meant = Meant(files.new_id(), **row)
+        append(state / LOG, {"t": "intent", "id": meant.id, "facts": row}, durable=True)
         removed |= _carry_out(knowledge, state, meant, replace, report)
     if plan.operations or plan.records or plan.followed.settled:
         found = _read_again(knowledge, found, [*plan.operations, *report.files])
@@ -200,13 +202,6 @@ class Meant:
     applied: set[str] = field(default_factory=set)
 
 
-def _write_down(state: Path, plan: Plan) -> Meant:
-    row: Record = {"files": plan.operations, "made_for": plan.made_for, "records": plan.records}
-    name = files.new_id()
-    append(state / LOG, {"t": "intent", "id": name, "facts": row}, durable=True)
-    return Meant(name, **row)
-
-
 def cut_off(state: Path) -> list[Meant]:
     """The plans that a crash has cut off. Raises OSError."""
     data = files.read_or_empty(state / LOG)
@@ -278,7 +273,9 @@ def _change(
         bare = any(row["op"] == "remove" for row in operations) and is_bare(new)
         if replace(path, None if bare else new, data):
             if bare:
-                _remove_empty_folders(path.parent, knowledge)
+                folder = path.parent  # a repository of which nothing is known any more needs none
+                while folder != knowledge and files.remove_if_empty(folder):
+                    folder = folder.parent
             return name
     raise OSError(errno.EBUSY, "another program keeps saving the file", str(path))
 
@@ -293,12 +290,6 @@ def _change_beside(knowledge: Path, name: str, operations: list[Operation], repl
     while files.exists(knowledge / f"{stem}-{number}.yaml") and read_at(knowledge, f"{stem}-{number}.yaml").broken:
         number += 1
     return _change(knowledge, f"{stem}-{number}.yaml", added, [first["domain"], first["category"]], replace)
-
-
-def _remove_empty_folders(folder: Path, knowledge: Path) -> None:
-    """A repository of which nothing is known any more needs no folder."""
-    while folder != knowledge and files.remove_if_empty(folder):
-        folder = folder.parent
 
 
 def _read_again(knowledge: Path, found: FactFiles, names: list[str]) -> FactFiles:
@@ -338,7 +329,9 @@ def _project(
 ) -> None:
     """Append `news` and what the index adds to it to the record, `close` what they were about, and write the index."""
     news = list(news)
-    known = _news_of_people(found, history)
+    # What a user has written counts from now on.
+    states = {name: [row.fact.confidence, row.fact.last_confirmed] for name, row in found.placed.items()}
+    known = {name: state for name, state in states.items() if history.known.get(name) != state}
     if known:
         news.append({"t": "known", "facts": known})
         for name in known:
@@ -370,13 +363,3 @@ def _project(
         files.make_folder(knowledge)
         files.write_atomic(path, data, lasting=False)
         report.written = True
-
-
-def _news_of_people(found: FactFiles, history: History) -> dict[str, list[Any]]:
-    """The facts whose confidence or last confirmation a user has written: they count from now on."""
-    news = {}
-    for name, row in found.placed.items():
-        state: list[Any] = [row.fact.confidence, row.fact.last_confirmed]
-        if history.known.get(name) != state:
-            news[name] = state
-    return news

@@ -6,7 +6,8 @@ import math
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from core.base.paths import Paths
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 MOST = 3
 """So many paths, and so many names, of one line are asked for."""
 SECONDS = 0.5
+MAX_COMMITS = 200
+"""So many commits since a session are looked through for its files."""
 LEAST = 30
 """A sentence is known by a part of it from so many characters on."""
 _ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|; ")
@@ -97,6 +100,36 @@ def gone(root: str, text: str, until: float = math.inf) -> list[str]:
     paths = [path for path in missing if _was_tracked(root, path, until)]
     names = list(symbols)[:MOST]
     return paths + [name for name in names if _is_absent(root, name, until) and _stood(root, name, until)]
+
+
+def committed_since(root: str, names: Sequence[str], day: str, until: float = math.inf) -> str:
+    """The commit after which none of these files of a repository, named without their folders, has changed, as its
+    short hash: the newest one where several have them; "" where one of them is in no commit from a `day` on (ISO), was
+    changed behind it, or git cannot be asked. On the day itself, and before the next is over, the time of the file
+    decides: a later checkout sets it, too."""
+    if not names or not day or not os.path.lexists(os.path.join(root, ".git")):
+        return ""
+    asked = ("log", f"-{MAX_COMMITS}", f"--since={day}T00:00:00Z", "--format=%x00%h %ct", "--name-only", "--no-renames")
+    told = git(root, *asked, "--no-ext-diff", "--no-textconv", until=until) or ""
+    over = datetime.fromisoformat(f"{day}T00:00:00+00:00").timestamp() + 2 * 86_400
+    newest, found = "", set[str]()
+    for commit in told.split("\0")[1:]:
+        head, *paths = commit.split("\n")
+        short, _, when = head.partition(" ")
+        for path in filter(None, paths):
+            name = path.rpartition("/")[2]
+            if name in names and (int(when) >= over or _changed_at(root, path) <= int(when) + 1):
+                newest = newest or short
+                found.add(name)
+    return newest if found == {*names} else ""
+
+
+def _changed_at(root: str, path: str) -> float:
+    """When a file was changed last, in seconds since 1970; 0 where it is not there."""
+    try:
+        return os.stat(os.path.join(root, path), follow_symlinks=False).st_mtime
+    except OSError:
+        return 0.0
 
 
 def stands(file: str, line: str) -> bool:

@@ -283,7 +283,9 @@ class _Intake:
         item = _item(category, raw)
         same = _confirmed(item, raw, self._shown)
         item = self._read(item, raw, same)
-        if item is not None and not item.text and (said := self._said_of_known(raw)):
+        # A row without words of its own may say of known lines that they are taken back, or settled elsewhere.
+        wordless = {key: raw[key] for key in WORDLESS if key in raw} if isinstance(raw, dict) else {}
+        if item is not None and not item.text and (said := _offers(None, wordless, self._shown)):
             self.offers |= dict.fromkeys(said)
             return None
         if item is None or not item.text:
@@ -315,11 +317,6 @@ class _Intake:
         if self._quotes == "off":
             return True
         return find_quote(quote, self._source) is not None if quote.strip() else self._quotes == "check"
-
-    def _said_of_known(self, raw: Any) -> list[Offer]:
-        """What a row without words of its own says of known lines: that they are taken back, or settled elsewhere."""
-        said = {key: raw[key] for key in WORDLESS if key in raw} if isinstance(raw, dict) else {}
-        return _offers(None, said, self._shown)
 
     def _read(self, item: Item | None, raw: Any, same: Known | None) -> Item | None:
         """A row as an item, with what it says for the fact index; one that only confirms a line has the line's text."""

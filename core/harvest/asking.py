@@ -275,9 +275,8 @@ def ask(prompt: str, style: str, name: str, text: str, attempts: int, generate: 
         return _ask(f"{build_prompt(prompt, name, text, known)}\n{ANSWER_NOW}\n", SCHEMA, attempts, generate)
     head, questions = category_questions(prompt)
     if not questions:
-        raise KnowledgeError(
-            "bad-prompt", "the prompt has no heading such as '## facts'", hint="see harvest-category.md"
-        )
+        message = "the prompt has no heading such as '## facts'"
+        raise KnowledgeError("bad-prompt", message, hint="see harvest-category.md")
     arrays: Arrays = {}
     for category, question in questions.items():
         words = f"{build_prompt(head, name, text, known)}\n{question}\n"

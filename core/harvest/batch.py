@@ -189,7 +189,11 @@ def write_together(
     `recovering` mends what a crash tore. After a `files.SyncError` or a JournalError, which are raised, nothing is
     proven.
     """
-    joined = sorted(together(plan for _, plan in plans), key=lambda row: _gets_new_name(paths, row.name))
+    # Those that will be exchanged or made, as far as can be seen before, come last.
+    joined = sorted(
+        together(plan for _, plan in plans),
+        key=lambda row: row.name == TASKS_FILE or not files.exists(paths.knowledge / row.name),
+    )
     failed: dict[str, OSError] = {}
     renamed: dict[str, tuple[str, ...]] = {}
     wanted: dict[str, list[tuple[str, PlannedFile]]] = {}
@@ -252,11 +256,6 @@ def _unproven(
                 message = f"{gone} planned lines are not in the file after writing"
                 wrong.setdefault(sha, OSError(0, message, planned.name))
     return wrong
-
-
-def _gets_new_name(paths: Paths, name: str) -> bool:
-    """Whether a file will be exchanged or made, as far as can be seen before."""
-    return name == TASKS_FILE or not files.exists(paths.knowledge / name)
 
 
 def _folder_of(paths: Paths, name: str) -> Path:

@@ -56,7 +56,14 @@ def _classify(
         return Classified(item, "keep", item.trouble)
     if item.kind == "index":
         return Classified(item, "live", "index file of the host application")
-    return _classify_split(item, scan)
+    cut = scan.splits[item.path]
+    if not cut.readable:
+        return Classified(item, "keep", "its index.json or the file that it names cannot be read")
+    if not cut.source_exists:
+        return Classified(item, "prune", "the file it was cut from is gone")
+    if not cut.hash_matches:
+        return Classified(item, "prune", "the file it was cut from has changed")
+    return Classified(item, "live", "matches the file it was cut from")
 
 
 def classify_conversation(item: Artifact, protection: Protection, folder: str) -> Classified:
@@ -79,17 +86,6 @@ def classify_conversation(item: Artifact, protection: Protection, folder: str) -
     if name.startswith("latest-"):
         return Classified(item, "live", "still being written")
     return Classified(item, "keep", UNKNOWN_NAME)
-
-
-def _classify_split(item: Artifact, scan: Scan) -> Classified:
-    split = scan.splits[item.path]
-    if not split.readable:
-        return Classified(item, "keep", "its index.json or the file that it names cannot be read")
-    if not split.source_exists:
-        return Classified(item, "prune", "the file it was cut from is gone")
-    if not split.hash_matches:
-        return Classified(item, "prune", "the file it was cut from has changed")
-    return Classified(item, "live", "matches the file it was cut from")
 
 
 def may_reclaim(entry: Mapping[str, Any], limits: Limits, item: Artifact) -> bool:

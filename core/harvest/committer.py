@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.base import files
+from core.base.checked_lines import Record
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.harvest.batch import Applied, Batch, Staged, with_new_tails, write_together
@@ -23,7 +24,7 @@ from core.harvest.repeats import Grown, Repeats
 from core.harvest.report import HarvestReport, add_counts
 from core.harvest.steps import HarvestOptions, Step
 from core.knowledge.categories import CATEGORIES
-from core.knowledge.journal import FrozenPlan, Journal, JournalError, Record, plan_to_json
+from core.knowledge.journal import FrozenPlan, Journal, JournalError, plan_to_json
 from core.knowledge.ledger import Entries, Entry, merged_entry, note_reclaimed, restored_paths, write_ledger
 from core.knowledge.lines import OwnWrites, noting_tail
 from core.knowledge.projects import cited_name
@@ -63,7 +64,7 @@ class Committer:
         begun = {"t": "run", "run": self.run, "at": self.now().isoformat(), "of": wanted}
         self._journal = Journal(self.paths.journal, [begun])
         self._known = {f"files/{name}" for name in self._bindings.records} | _files_with_items(self.entries)
-        self._batch = Batch(self.paths)
+        self.batch = Batch(self.paths)
         self._written: list[Staged] = []
         self._lost = False
 
@@ -79,16 +80,8 @@ class Committer:
             return self._distrust(step, error, meter)
         except OSError as error:
             return self._not_written(step, error, meter)
-        self._batch.add(Staged(step, harvest, meter, plan, self._kept_away.problems))
+        self.batch.add(Staged(step, harvest, meter, plan, self._kept_away.problems))
         return True
-
-    def is_full(self) -> bool:
-        """Whether `flush` is due although more conversations are coming."""
-        return self._batch.is_full()
-
-    def seconds_left(self) -> float | None:
-        """For how long nobody minds if `flush` waits, while no conversation comes; None when nothing is staged."""
-        return self._batch.seconds_left()
 
     def sync(self) -> None:
         """Make the plans that are staged durable: no power cut makes anybody pay for their answers again."""
@@ -96,7 +89,7 @@ class Committer:
             try:
                 self._journal.sync()
             except OSError as error:
-                rows = self._batch.take()
+                rows = self.batch.take()
                 self._written += rows
                 for row in rows:
                     row.error = error
@@ -110,7 +103,7 @@ class Committer:
     def flush(self) -> None:
         """Stages 5 and 6, for all that were staged: intents that changed, lines, read-back, `done` and `moving`,
         reclaim. Freezing calls it too, where what waits must stand in the files first."""
-        rows = self._batch.take()
+        rows = self.batch.take()
         if not rows:
             return
         self._written += rows
@@ -205,7 +198,7 @@ class Committer:
             return plan
         called = str(old.get("name", "")) or Path(str(old.get("path", ""))).name
         names = (self._masked(step.artifact.name), self._masked(called))
-        if self._batch.has_lines_of(*names):
+        if self.batch.has_lines_of(*names):
             self.flush()
         if again:
             plan = with_old_dates(self.paths, plan, names)

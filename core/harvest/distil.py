@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from core.base import files
 from core.base.answer import Generate
 from core.base.project import normal_remote, project_at, project_root
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError, Ok, attempt, disk_errors
 from core.base.secrets.redact import redact
 from core.base.secrets.repeats import Secrets
 from core.conversations.conversation import Conversation
@@ -110,22 +110,16 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     """Stage 3 for one conversation: read it again, make sure it is what was planned, distil. `generate` None
     means the rules."""
     item = step.artifact
-    try:
+    with disk_errors("unreadable", "the conversation cannot be read", item.path):
         read = _read_again(step, options, opened, context=generate is not None)
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the conversation cannot be read: {error.strerror or error}", item.path
-        ) from error
     tail, whole = read.tail, read.whole
     if read.sha256 != step.sha256:
-        raise KnowledgeError(
-            CHANGED, "the conversation changed since it was looked at", item.path, "run the harvest again"
-        )
+        message = "the conversation changed since it was looked at"
+        raise KnowledgeError(CHANGED, message, item.path, "run the harvest again")
     if tail.kind == REWRITTEN and item.size > options.limits.max_source_bytes:
         hint = "raise max_harvest_source_bytes to read it whole again"
-        raise KnowledgeError(
-            "too-large", "the conversation was rewritten since its last harvest and is too large", item.path, hint
-        )
+        message = "the conversation was rewritten since its last harvest and is too large"
+        raise KnowledgeError("too-large", message, item.path, hint)
     if not project_root(tail.conversation.folder) and (folder := worked_in(item.path, whole)):
         tail = tail._replace(conversation=replace(tail.conversation, folder=folder))
     date = day_of(tail.conversation, os.path.basename(item.path), item.mtime_ns)
@@ -294,7 +288,9 @@ def distil(
         parts = [summary]
     else:
         parts = parts_of(conversation, room - 2 * shown.room)
-    cures = _cures(conversation)
+    # What failed and what worked instead, as the rules tell it: by events, which a model of language tells worse.
+    failures = find_failures(read_session(conversation))
+    cures = [row.fields for row in failures if row.fields.get("kind") == "tool-quirk"]
     shown.add(Known("facts", row["statement"], earlier=True) for row in cures)
     found: list[Arrays] = []
     for part in parts:
@@ -306,12 +302,6 @@ def distil(
     arrays["facts"] = [*cures, *(row for row in arrays.get("facts", ()) if not _is_told(row, cures))]
     harvest = _finish(arrays, conversation, settings, counts, whole, shown, summary)
     return replace(harvest, entry={**harvest.entry, **entry})
-
-
-def _cures(conversation: Conversation) -> list[dict[str, str]]:
-    """What failed and what worked instead, as the rules tell it: by events, which a model of language tells worse."""
-    rows = find_failures(read_session(conversation))
-    return [row.fields for row in rows if row.fields.get("kind") == "tool-quirk"]
 
 
 def _is_told(row: Any, cures: Iterable[Mapping[str, str]]) -> bool:

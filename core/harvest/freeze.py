@@ -246,12 +246,13 @@ class KeptAway:
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
         self._struck: dict[str, frozenset[str]] = {}
-        self._problems: list[ErrorInfo] = []
+        self.problems: list[ErrorInfo] = []
+        """What could not be looked through for the last plan."""
 
     def without(self, plan: FrozenPlan) -> FrozenPlan:
         """The plan without them; its entry names them by their marks (`kept_away`). A file that cannot be read keeps
         nothing away, and that is told: the plan must be made all the same, for it holds what a model has said."""
-        self._problems = []
+        self.problems = []
         removed = self._removed()
         gone: dict[str, str] = {}
         done = []
@@ -278,11 +279,6 @@ class KeptAway:
         entry = {**plan.entry, "kept_away": sorted(set(gone.values()) - {""})}
         return replace(plan, files=tuple(done), facts=facts, entry=entry)
 
-    @property
-    def problems(self) -> list[ErrorInfo]:
-        """What could not be looked through for the last plan."""
-        return self._problems
-
     def _removed(self) -> Removed:
         try:
             return read_removed(self._paths)
@@ -304,4 +300,4 @@ class KeptAway:
     def _tell(self, name: str, error: OSError) -> None:
         message = f"the file cannot be looked through for what you removed: {error.strerror}"
         hint = "what it keeps away may stand there a second time"
-        self._problems.append(ErrorInfo("unreadable", message, str(self._paths.knowledge / name), hint))
+        self.problems.append(ErrorInfo("unreadable", message, str(self._paths.knowledge / name), hint))

@@ -22,8 +22,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from core.base import files, locks
-from core.base.homes import advice
+from core.base import files
 from core.base.markdown import sanitise_name
 from core.base.paths import Paths
 from core.base.project import repository_root
@@ -34,7 +33,7 @@ from core.harvest.distil import Harvest, project_entry
 from core.harvest.orders import guides
 from core.harvest.pipeline import new_run, write_digest
 from core.harvest.quotes import NO_SOURCE
-from core.harvest.recovery import recover
+from core.harvest.recovery import alone_with, recover
 from core.harvest.report import HarvestReport, add_counts
 from core.harvest.steps import HarvestOptions, Step
 from core.sources.artifact import Artifact
@@ -239,35 +238,28 @@ def _is_fetched(folders: list[str]) -> bool:
 def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[[], datetime]) -> ImportReport:
     """Import for good. Raises KnowledgeError when there is nothing, when another run holds the lock, or the store
     cannot be used."""
-
     limits = replace(options.limits, provider=SOURCE, reclaim="never", keep=True, harvest=True)
     unquoted = replace(options, limits=limits, distil=replace(options.distil, quotes="off"))
-    try:
-        with locks.locked(paths.lock, work="import"):
-            recovered = recover(paths, now(), options.editor_wait)
-            report = plan_import(paths, path, recovered.entries, secrets=options.distil.redact)
-            done = HarvestReport(applied=True, run=new_run(now()))
-            committer = Committer(paths, unquoted, recovered, done, now)
-            try:
-                before = earlier_by_path(recovered.entries)
-                for row in report.rows:
-                    if row.status in (NEW, CHANGED) and committer.trusted:
-                        _stage(row, before, committer)
-                committer.flush()
-                report.imported = done.harvested
-            finally:
-                committer.finish()
-            write_digest(paths, options, done)
-            report.applied, report.run = True, done.run if report.imported else ""
-            report.items = {name: number for name, number in done.items.items() if number}
-            report.notes += [*recovered.notes, *done.notes]
-            report.errors += [*recovered.errors, *done.errors]
-            return report
-    except locks.LockHeldError as error:
-        raise locks.refused(error) from error
-    except OSError as error:
-        message = f"the knowledge folder cannot be used: {error.strerror}"
-        raise KnowledgeError("store-failed", message, error.filename or "", advice(error)) from error
+    with alone_with(paths, "import"):
+        recovered = recover(paths, now(), options.editor_wait)
+        report = plan_import(paths, path, recovered.entries, secrets=options.distil.redact)
+        done = HarvestReport(applied=True, run=new_run(now()))
+        committer = Committer(paths, unquoted, recovered, done, now)
+        try:
+            before = earlier_by_path(recovered.entries)
+            for row in report.rows:
+                if row.status in (NEW, CHANGED) and committer.trusted:
+                    _stage(row, before, committer)
+            committer.flush()
+            report.imported = done.harvested
+        finally:
+            committer.finish()
+        write_digest(paths, options, done)
+        report.applied, report.run = True, done.run if report.imported else ""
+        report.items = {name: number for name, number in done.items.items() if number}
+        report.notes += [*recovered.notes, *done.notes]
+        report.errors += [*recovered.errors, *done.errors]
+        return report
 
 
 def _stage(row: ImportRow, before: Mapping[str, str], committer: Committer) -> None:
@@ -276,7 +268,7 @@ def _stage(row: ImportRow, before: Mapping[str, str], committer: Committer) -> N
     step = Step(item, "harvest", row.sha256, "imported", earlier)
     entry = {"bytes": row.size, **project_entry(row.project)}
     committer.stage(step, Harvest(row.items, dict(row.skipped), {}, row.project, entry), None)
-    if committer.is_full():
+    if committer.batch.is_full():
         committer.flush()
 
 

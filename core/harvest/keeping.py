@@ -113,9 +113,7 @@ def _about(file: Path) -> dict[str, Any]:
     OSError."""
     try:
         return archived.about_of(archive.content(file))
-    except archive.DamagedError:
-        return {}
-    except FileNotFoundError:
+    except (archive.DamagedError, FileNotFoundError):
         return {}
 
 

@@ -1,6 +1,8 @@
 """Did it land? What became of each line of a plan, asked by the taking away, by `knowledge review` and by what tells
 that lines have vanished. The gate asks less (`lines.require_lines`): there nobody can have dealt with a line yet.
 
+And which statements the plans of a run confirm: that is written down, and made again from the plans.
+
 An editor that saves a text which it had loaded before a harvest swallows what the harvest wrote. Nobody can tell that
 from a user who deletes a bullet, so what counts as the user's doing stands here, and nowhere else.
 """
@@ -12,12 +14,16 @@ from functools import cached_property
 from typing import NamedTuple
 
 from core.base import files
+from core.base.entry import mark_of_key
 from core.base.markdown import Provenance, parse_bullets, split_provenance
 from core.base.paths import Paths
 from core.knowledge.categories import CATEGORY_FILES, QUARANTINE
 from core.knowledge.changes import Change, read_changes, removed_by_hand
+from core.knowledge.confirmed import CONFIRMED as AGAIN
+from core.knowledge.confirmed import Confirmations, read_confirmed, with_more, write_confirmed
 from core.knowledge.file_notes import note_now
-from core.knowledge.journal import FrozenPlan
+from core.knowledge.journal import FrozenPlan, read_plans
+from core.knowledge.ledger import FORGOTTEN, seen_ledger
 from core.knowledge.lines import PlannedFile, key_of, lines_in, missing_lines, statements_in
 
 SHELF = (*CATEGORY_FILES, QUARANTINE)
@@ -145,3 +151,45 @@ class Standing:
 
 def _said(line: str) -> str:
     return key_of(line) or line
+
+
+# --- what is said again -----------------------------------------------------------------------------------------------
+
+
+def tell_confirmed(paths: Paths, plans: Iterable[FrozenPlan]) -> None:
+    """Add what the proven plans of a run say again. Repeating it changes nothing. Raises OSError."""
+    rows = read_confirmed(paths)
+    write_confirmed(paths, _with_plans(paths, rows if rows is not None else {}, plans))
+
+
+def mend_confirmed(paths: Paths) -> str:
+    """Make the list from the archived plans where it is missing, damaged or cannot be read; a sentence about the last,
+    "" for nothing. Raises OSError."""
+    note = ""
+    if not paths.plans.is_dir():
+        return note
+    try:
+        if read_confirmed(paths) is not None:
+            return note
+    except OSError as error:
+        note = f"who said what again cannot be read ({error.strerror}); it was made again from the plans"
+        files.remove_file(paths.state / AGAIN)
+    make_confirmed(paths)
+    return note
+
+
+def make_confirmed(paths: Paths) -> None:
+    """Make the list from the archived plans. Raises OSError."""
+    names = [path.stem for path in sorted(paths.plans.glob("*.jsonl"))]
+    forgotten = {sha for sha, entry in seen_ledger(paths).items() if entry.get("status") == FORGOTTEN}
+    plans = (plan for name in names for sha, plan in read_plans(paths.plans, name).items() if sha not in forgotten)
+    write_confirmed(paths, _with_plans(paths, {}, plans))
+
+
+def _with_plans(paths: Paths, rows: Confirmations, plans: Iterable[FrozenPlan]) -> Confirmations:
+    standing = Standing(paths, many=True)
+    for plan in plans:
+        for file, line in standing.confirmed(plan):
+            if (came := split_provenance(line)[1]) is not None:
+                with_more(rows, file, mark_of_key(key_of(line)), [came])
+    return rows

@@ -105,24 +105,20 @@ class Budget:
     def __init__(self, cap: int = 0) -> None:
         self._cap = cap
         self._lock = threading.Lock()
-        self._spent = 0
-
-    @property
-    def spent(self) -> int:
-        return self._spent
+        self.spent = 0
 
     def reserve(self, tokens: int) -> bool:
         """Book an estimate before a call; False when it would go over the cap."""
         with self._lock:
-            if self._cap and self._spent + tokens > self._cap:
+            if self._cap and self.spent + tokens > self._cap:
                 return False
-            self._spent += tokens
+            self.spent += tokens
             return True
 
     def settle(self, reserved: int, real: int) -> None:
         """Replace the estimate by what the call really cost."""
         with self._lock:
-            self._spent += real - reserved
+            self.spent += real - reserved
 
 
 class Meter:

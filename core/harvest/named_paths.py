@@ -20,16 +20,8 @@ from collections.abc import Sequence
 from core.base import files
 from core.base.paths import Paths
 from core.base.project import is_working_place, repository_root
-from core.knowledge.file_notes import (
-    NoteRecords,
-    SourceFile,
-    examine,
-    is_absent,
-    merge_records,
-    read_records,
-    refresh_notes,
-    still_true,
-)
+from core.knowledge import file_notes
+from core.knowledge.file_notes import NoteRecords, SourceFile, examine, is_absent, read_records
 
 PATH_CHARACTERS = 1024
 MAX_LINKS = 16
@@ -132,7 +124,7 @@ class Bindings:
         self._paths = paths
         self._bound: NoteRecords = {}
         self._waiting: NoteRecords = {}
-        refresh_notes(paths)  # a file is followed from look to look
+        file_notes.refresh_notes(paths)  # a file is followed from look to look
         self._seen = self._state()
         self.records = read_records(paths)
 
@@ -144,7 +136,7 @@ class Bindings:
         self._seen = now
         theirs = read_records(self._paths)
         self._bound = {name: row for name, row in self._bound.items() if files.exists(self._paths.file_notes / name)}
-        self.records = theirs | still_true(self._bound | self._waiting, theirs)
+        self.records = theirs | file_notes.still_true(self._bound | self._waiting, theirs)
 
     def stage(self, notes: NoteRecords) -> None:
         """What a plan binds that waits to be written: its notes may not exist yet."""
@@ -167,4 +159,4 @@ def tell_bindings(paths: Paths, notes: NoteRecords) -> None:
     """Write what a run has bound into file_ids.json. A note that was renamed since is told by who did it. OSError."""
     there = {name: row for name, row in notes.items() if files.exists(paths.file_notes / name)}
     if there:
-        merge_records(paths, still_true(there, read_records(paths)))
+        file_notes.merge_records(paths, file_notes.still_true(there, read_records(paths)))

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 
-from core.base import files, locks
+from core.base import files
 from core.base.answer import Generate
-from core.base.homes import advice
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
+from core.base.result import ErrorInfo, Ok, Result, attempt
 from core.harvest.asking import KeptAnswers
 from core.harvest.classify import may_reclaim
 from core.harvest.committer import Committer
@@ -25,7 +24,7 @@ from core.harvest.known import KnownStore
 from core.harvest.meter import NO_ANSWER, NOT_TRIED, TOKEN_CAP, Breaker, Budget, Meter, stopped_note
 from core.harvest.plan import plan_harvest
 from core.harvest.prune import prune
-from core.harvest.recovery import Recovered, recover
+from core.harvest.recovery import alone_with, recover
 from core.harvest.report import ANSWERED, BEGUN, HarvestReport, NewLine, Progress, Report, add_counts
 from core.harvest.steps import HarvestOptions, HarvestPlan, Step
 from core.harvest.unproven import leave_unproven
@@ -126,58 +125,38 @@ def run_harvest(
     """
     if generate is None:
         options = replace(options, limits=replace(options.limits, provider="offline"))
-    try:
-        with locks.locked(paths.lock, work="harvest"):
-            recovered = recover(paths, now(), options.editor_wait)
-            plan = plan_harvest(paths, options, recovered.entries, now(), cache or HashCache())
-            if generate is not None:
-                options = replace(options, known=KnownStore.read(paths, recovered.entries))
-            return _run_plan(paths, options, generate, plan, recovered, now, progress, cancelled)
-    except locks.LockHeldError as error:
-        raise locks.refused(error) from error
-    except OSError as error:
-        message = f"the knowledge folder cannot be used: {error.strerror}"
-        raise KnowledgeError("store-failed", message, error.filename or "", advice(error)) from error
-
-
-def _run_plan(
-    paths: Paths,
-    options: HarvestOptions,
-    generate: Generate | None,
-    plan: HarvestPlan,
-    recovered: Recovered,
-    now: Callable[[], datetime],
-    progress: Report,
-    cancelled: Callable[[], bool],
-) -> HarvestReport:
-    """Stages 3 to 8 for all steps of a plan, behind the two checks."""
-    report = HarvestReport(applied=True, run=new_run(now()), plan=plan, ledger=str(paths.ledger))
-    report.errors += [*recovered.errors, *plan.errors]
-    careful = [f"nothing is reclaimed: {plan.careful}"] if plan.careful else []
-    unread = [options.known.unread] if options.known is not None and options.known.unread else []
-    report.notes += [*recovered.notes, *plan.notes, *careful, *unread]
-    committer = Committer(paths, options, recovered, report, now)
-    live = Live(progress, len(plan.steps))
-    run = _Run(committer, live, progress)
-    reader = _Reader(options, generate, live, Account(paths.spending, now) if options.caps else None)
-    try:
-        committer.notice_missing(step.sha256 for step in plan.steps if step.action in ("reclaim", "duplicate"))
-        leave_unproven(committer, plan.steps, new_run(now()))
-        keep(committer, options, plan, progress, cancelled)
-        with closing(_distilled(plan, options, reader, committer, cancelled)) as results:
-            for distilled in results:
-                run.go_on(distilled)
-                if not committer.trusted:
-                    break
-        run.end()
-        if report.held and report.reclaimed:
-            report.notes.append(_held_note(report.held, options.trash_days))
-        if reader.breaker.reason is not None and report.not_tried:
-            report.notes.append(stopped_note(report.not_tried, reader.breaker.reason))
-    finally:
-        committer.finish()
-    write_digest(paths, options, report)
-    return report
+    with alone_with(paths, "harvest"):
+        recovered = recover(paths, now(), options.editor_wait)
+        plan = plan_harvest(paths, options, recovered.entries, now(), cache or HashCache())
+        if generate is not None:
+            options = replace(options, known=KnownStore.read(paths, recovered.entries))
+        report = HarvestReport(applied=True, run=new_run(now()), plan=plan, ledger=str(paths.ledger))
+        report.errors += [*recovered.errors, *plan.errors]
+        careful = [f"nothing is reclaimed: {plan.careful}"] if plan.careful else []
+        unread = [options.known.unread] if options.known is not None and options.known.unread else []
+        report.notes += [*recovered.notes, *plan.notes, *careful, *unread]
+        committer = Committer(paths, options, recovered, report, now)
+        live = Live(progress, len(plan.steps))
+        run = _Run(committer, live, progress)
+        reader = _Reader(options, generate, live, Account(paths.spending, now) if options.caps else None)
+        try:
+            committer.notice_missing(step.sha256 for step in plan.steps if step.action in ("reclaim", "duplicate"))
+            leave_unproven(committer, plan.steps, new_run(now()))
+            keep(committer, options, plan, progress, cancelled)
+            with closing(_distilled(plan, options, reader, committer, cancelled)) as results:
+                for distilled in results:
+                    run.go_on(distilled)
+                    if not committer.trusted:
+                        break
+            run.end()
+            if report.held and report.reclaimed:
+                report.notes.append(_held_note(report.held, options.trash_days))
+            if reader.breaker.reason is not None and report.not_tried:
+                report.notes.append(stopped_note(report.not_tried, reader.breaker.reason))
+        finally:
+            committer.finish()
+        write_digest(paths, options, report)
+        return report
 
 
 @dataclass
@@ -202,7 +181,7 @@ class _Run:
         """Go on with one step as it came back; None where no answer is there: time to write what is staged, if there is
         enough of it."""
         if distilled is None:
-            self.committer.flush() if self.committer.seconds_left() == 0 else self.committer.sync()
+            self.committer.flush() if self.committer.batch.seconds_left() == 0 else self.committer.sync()
         elif distilled.step.action == "duplicate" and distilled.step.sha256 in self._waiting:
             self._twins.setdefault(distilled.step.sha256, []).append(distilled.step)
         elif distilled.step.action in ("reclaim", "duplicate"):
@@ -246,7 +225,7 @@ class _Run:
                 self._release_twins(step)
         elif isinstance(distilled.result, Ok):
             self._through(step, _gave(distilled.result.value), new_lines(distilled.result.value))
-            if self.committer.is_full():
+            if self.committer.batch.is_full():
                 self.committer.flush()
 
     def _finish_written(self) -> None:
@@ -307,17 +286,15 @@ class _Reader:
         if self.breaker.reason is not None:
             return Distilled(step, self.breaker.refusal(), None)
         self._live.begun(step)
-        meter = self._meter(step)
+        meter = None
+        if self.generate is not None:
+            heard = partial(self._live.answered, step)
+            meter = Meter(self.generate, self._budget, self.breaker, self._purse, heard)
         self._live.meters[step] = meter
         if meter is None or self._options.kept is None:
             return Distilled(step, attempt(distil_step, step, self._options, meter, opened), meter)
         paid = KeptAnswers(meter, self._options.kept, step.sha256, self._options.asked)
         return Distilled(step, attempt(distil_step, step, self._options, paid, opened), meter, paid)
-
-    def _meter(self, step: Step) -> Meter | None:
-        if self.generate is None:
-            return None
-        return Meter(self.generate, self._budget, self.breaker, self._purse, partial(self._live.answered, step))
 
 
 def _distilled(
@@ -348,7 +325,7 @@ def _distilled(
         found = come()
         if not found:
             yield None
-            wait(waits, committer.seconds_left(), FIRST_COMPLETED)
+            wait(waits, committer.batch.seconds_left(), FIRST_COMPLETED)
         yield from found
 
     def give_up() -> None:

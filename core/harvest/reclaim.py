@@ -20,7 +20,7 @@ from pathlib import Path
 
 from core.base import files
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError
+from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.harvest.classify import classify_conversation
 from core.harvest.steps import QUIET_SECONDS
 from core.sources.artifact import Artifact
@@ -38,8 +38,14 @@ class Guard:
 
     def objection(self, item: Artifact) -> str:
         """Why this conversation must stay, "" if it may go. Raises OSError when the folder cannot be listed."""
+        if item.is_foreign and item.kind != "conversation":
+            return "nothing is taken out of another tool's store"
         if item.is_foreign:
-            return _why_foreign_stays(item)
+            try:
+                age = time.time() - os.lstat(item.path).st_mtime
+            except OSError:  # gone: `reclaim` cannot open it either, which costs this one alone and not the run
+                return ""
+            return "its tool may still be writing it" if age < QUIET_SECONDS else ""
         self._look()
         if self._protection.unreadable:
             return why_careful(self._protection.unreadable)
@@ -62,16 +68,6 @@ class Guard:
             self._protection = read_protection(scan_conversations(self._paths))
             self._folder = os.path.realpath(self._paths.conversations)
             self._looked = now
-
-
-def _why_foreign_stays(item: Artifact) -> str:
-    if item.kind != "conversation":
-        return "nothing is taken out of another tool's store"
-    try:
-        age = time.time() - os.lstat(item.path).st_mtime
-    except OSError:  # gone: `reclaim` cannot open it either, which costs this one alone and not the run
-        return ""
-    return "its tool may still be writing it" if age < QUIET_SECONDS else ""
 
 
 MAX_COPIES = 1000
@@ -97,19 +93,14 @@ def reclaim(paths: Paths, path: str, sha256: str, trash_days: int, now: datetime
     The trash is synced by `sync_reclaimed`, once for many. The place that was left is not: a power cut may only bring
     the conversation back, and the next run, which knows it, takes it away again.
     """
-    try:
+    with disk_errors("reclaim-failed", "the conversation cannot be opened any more", path):
         fd = files.open_regular(path)
-    except OSError as error:
-        raise KnowledgeError(
-            "reclaim-failed", f"the conversation cannot be opened any more: {error.strerror}", path
-        ) from error
     try:
         return _move(fd, paths, path, sha256, trash_days, now)
     except OSError as error:
         code = SYNC_FAILED if isinstance(error, files.SyncError) else "reclaim-failed"
-        raise KnowledgeError(
-            code, f"the conversation could not be moved to the trash: {error.strerror}", path
-        ) from error
+        message = f"the conversation could not be moved to the trash: {error.strerror}"
+        raise KnowledgeError(code, message, path) from error
     finally:
         os.close(fd)
 
@@ -133,9 +124,8 @@ def _move(fd: int, paths: Paths, path: str, sha256: str, trash_days: int, now: d
 
 
 def _changed(path: str) -> KnowledgeError:
-    return KnowledgeError(
-        "changed", "the conversation changed after it was read; it stays", path, "run the harvest again"
-    )
+    message = "the conversation changed after it was read; it stays"
+    return KnowledgeError("changed", message, path, "run the harvest again")
 
 
 def _changed_twice(copy: Path, path: str) -> KnowledgeError:
@@ -180,9 +170,8 @@ def restore(paths: Paths, name: str, path: str, sha256: str) -> Path:
     copy, target = paths.trash / name, Path(path)
     try:
         if files.sha256_of_file(copy) != sha256:
-            raise KnowledgeError(
-                "trash-damaged", "the trashed conversation no longer has the hash it went in with", copy
-            )
+            message = "the trashed conversation no longer has the hash it went in with"
+            raise KnowledgeError("trash-damaged", message, copy)
         files.make_folder(target.parent)
         files.rename_without_replacing(copy, target)
         files.sync_folder(target.parent)
@@ -191,28 +180,23 @@ def restore(paths: Paths, name: str, path: str, sha256: str) -> Path:
         if _stands_at(target, sha256):  # put back by hand, or before a power cut that brought the one in the trash back
             purge(copy, sha256)
             return target
-        raise KnowledgeError(
-            "occupied", "another file has that name now", target, "move it away, then restore again"
-        ) from None
+        message = "another file has that name now"
+        raise KnowledgeError("occupied", message, target, "move it away, then restore again") from None
     except FileNotFoundError:
         raise KnowledgeError("not-in-trash", "the conversation is not in the trash any more", copy) from None
     except OSError as error:
-        raise KnowledgeError(
-            "restore-failed", f"the conversation could not be restored: {error.strerror}", target
-        ) from error
+        message = f"the conversation could not be restored: {error.strerror}"
+        raise KnowledgeError("restore-failed", message, target) from error
     return target
 
 
 def _stands_at(path: Path, sha256: str) -> bool:
     """Whether that very content lies at a path, for certain and also after a power cut."""
     try:
-        fd = files.open_regular(path)
-        try:
+        with files.opened(path) as fd:
             if files.sha256_of_descriptor(fd) != sha256:
                 return False
             files.sync(fd)
-        finally:
-            os.close(fd)
         files.sync_folder(path.parent)
     except OSError:
         return False
@@ -221,19 +205,12 @@ def _stands_at(path: Path, sha256: str) -> bool:
 
 def purge(path: Path, sha256: str) -> int:
     """Remove one trashed conversation for good, if it still is what went in. Returns its bytes."""
-    try:
-        fd = files.open_regular(path)
-        try:
+    with disk_errors("purge-failed", "a trashed conversation could not be removed", path):
+        with files.opened(path) as fd:
             size = files.identity_of(fd).size
             if files.sha256_of_descriptor(fd) != sha256:
                 raise KnowledgeError("trash-damaged", "a trashed conversation has changed; it stays", path)
-        finally:
-            os.close(fd)
         files.remove_file(path)
-    except OSError as error:
-        raise KnowledgeError(
-            "purge-failed", f"a trashed conversation could not be removed: {error.strerror}", path
-        ) from error
     return size
 
 
@@ -242,7 +219,7 @@ def remove_split(paths: Paths, path: str, trash_days: int, now: datetime) -> Non
     folder = Path(path)
     if folder.parent != paths.splits or folder.is_symlink() or not folder.is_dir():
         raise KnowledgeError("prune-failed", "this is not a folder of splits; it stays", path)
-    try:
+    with disk_errors("prune-failed", "the folder could not be taken away", path):
         if trash_days == 0:
             files.remove_tree(folder)
             return
@@ -250,8 +227,6 @@ def remove_split(paths: Paths, path: str, trash_days: int, now: datetime) -> Non
         _rename_into(paths.trash, folder, name_of_split(folder.name, now + timedelta(days=trash_days)), "folder")
         files.sync_folder(paths.trash)
         files.sync_folder(paths.splits)
-    except OSError as error:
-        raise KnowledgeError("prune-failed", f"the folder could not be taken away: {error.strerror}", path) from error
 
 
 def restore_split(paths: Paths, name: str) -> Path:
@@ -264,9 +239,8 @@ def restore_split(paths: Paths, name: str) -> Path:
         files.sync_folder(paths.splits)
         files.sync_folder(paths.trash)
     except FileExistsError:
-        raise KnowledgeError(
-            "occupied", "another folder has that name now", target, "move it away, then restore again"
-        ) from None
+        message = "another folder has that name now"
+        raise KnowledgeError("occupied", message, target, "move it away, then restore again") from None
     except OSError as error:
         raise KnowledgeError("restore-failed", f"the folder could not be restored: {error.strerror}", target) from error
     return target
@@ -277,12 +251,8 @@ def purge_split(paths: Paths, name: str) -> None:
     folder = paths.trash / name
     if split_in_trash(name) is None or folder.is_symlink() or not folder.is_dir():
         raise KnowledgeError("purge-failed", "this is not a folder of splits; it stays", folder)
-    try:
+    with disk_errors("purge-failed", "a trashed folder could not be removed", folder):
         files.remove_tree(folder)
-    except OSError as error:
-        raise KnowledgeError(
-            "purge-failed", f"a trashed folder could not be removed: {error.strerror}", folder
-        ) from error
 
 
 def finish_removals(paths: Paths) -> list[ErrorInfo]:

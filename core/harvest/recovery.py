@@ -9,18 +9,19 @@ those that are whole still count, and a `done` proves what an `intent` has lost.
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
 from core.base import files, locks
+from core.base.checked_lines import Record, decode, decode_line, encode
 from core.base.homes import advice
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.harvest.batch import Applied, write_together
-from core.harvest.confirming import mend_confirmed, tell_confirmed
-from core.harvest.landed import SHELF, Standing
+from core.harvest.landed import SHELF, Standing, mend_confirmed, tell_confirmed
 from core.harvest.named_paths import tell_bindings
 from core.harvest.reclaim import finish_removals, sync_reclaimed
 from core.knowledge.bullet_text import BulletRef, moved
@@ -28,19 +29,7 @@ from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.edit import change_file
 from core.knowledge.file_notes import finish_moves, note_now
 from core.knowledge.hunks import Hunk, bare
-from core.knowledge.journal import (
-    FrozenPlan,
-    Journal,
-    JournalError,
-    Pending,
-    Record,
-    archive,
-    decode,
-    decode_line,
-    encode,
-    plan_to_json,
-    states_by_sha,
-)
+from core.knowledge.journal import FrozenPlan, Journal, JournalError, Pending, archive, plan_to_json, states_by_sha
 from core.knowledge.ledger import (
     Entries,
     Entry,
@@ -165,8 +154,12 @@ def _made_whole(paths: Paths, records: list[Record], entries: Entries) -> list[R
             if sha in without_plan:
                 without_plan.discard(sha)
                 found += _lost_intent(state, records, run, entries.get(sha))
-            if state.plan is not None and kind == "done":
-                found += _lost_writes(paths, state, reported)
+            lost = state.plan.files if state.plan is not None and kind == "done" else ()
+            found += [
+                _applied(paths, sha, planned.name, planned.all_lines, reported)
+                for planned in lost
+                if planned.name not in state.applied
+            ]
         found.append(record)
     return found
 
@@ -174,38 +167,19 @@ def _made_whole(paths: Paths, records: list[Record], entries: Entries) -> list[R
 def _lost_intent(pending: Pending, records: list[Record], run: str, entry: Entry | None) -> list[Record]:
     """What stands for an intent that is lost, before the first record that came after it."""
     applied = [row for row in records if row.get("sha") == pending.sha256 and row.get("t") == "applied"]
-    if pending.done and pending.entry is not None:
-        return [_stand_in_intent(pending, applied)]
-    return [{"t": "entry", "sha": pending.sha256, "entry": _cut_off(pending, run, entry)}] if applied else []
-
-
-def _lost_writes(paths: Paths, pending: Pending, reported: Collection[tuple[str, str]]) -> list[Record]:
-    """The `applied` records that a harvest which says DONE has lost."""
-    return [
-        _applied(paths, pending.sha256, planned.name, planned.all_lines, reported)
-        for planned in (pending.plan.files if pending.plan is not None else ())
-        if planned.name not in pending.applied
-    ]
-
-
-def _stand_in_intent(pending: Pending, applied: list[Record]) -> Record:
-    """The plan of a harvest that was proven, from what was written of it."""
-    entry = dict(pending.entry or {})
-    lines = {str(row.get("file", "")): tuple(map(str, row.get("added", ()))) for row in applied}
-    planned = tuple(PlannedFile(name, "", rows) for name, rows in lines.items())
-    plan = FrozenPlan(planned, dict(entry.get("items", {})), entry=entry)
-    return {"t": "intent", "sha": pending.sha256, "path": str(entry.get("path", "")), "plan": plan_to_json(plan)}
-
-
-def _cut_off(pending: Pending, run: str, old: Entry | None) -> Entry:
-    """The entry of a harvest of which only a part is known: its lines are told under its run, and it is not asked for
-    again while they stand."""
-    path = next((path for path in (*pending.moving, str((old or {}).get("path", "")))), "")
+    if pending.done and pending.entry is not None:  # it was proven: the plan is what was written of it
+        lines = {str(row.get("file", "")): tuple(map(str, row.get("added", ()))) for row in applied}
+        planned = tuple(PlannedFile(name, "", rows) for name, rows in lines.items())
+        plan = FrozenPlan(planned, dict(pending.entry.get("items", {})), entry=dict(pending.entry))
+        path = str(pending.entry.get("path", ""))
+        return [{"t": "intent", "sha": pending.sha256, "path": path, "plan": plan_to_json(plan)}]
+    if not applied:
+        return []
+    # Only a part is known: its lines are told under its run, and it is not asked for again while they stand.
+    path = next((path for path in (*pending.moving, str((entry or {}).get("path", "")))), "")
     error = "its journal was damaged, and nobody knows whether all of it was written"
-    return {"path": path, "status": "harvest-failed", "at": "", "deleted": False, "error": error} | {
-        "run": run,
-        UNPROVEN: run,
-    }
+    told = {"path": path, "status": "harvest-failed", "at": "", "deleted": False, "error": error}
+    return [{"t": "entry", "sha": pending.sha256, "entry": {**told, "run": run, UNPROVEN: run}}]
 
 
 def _write_unfinished(
@@ -330,7 +304,11 @@ def close_run(
         for row in pending.reclaimed:
             if sha in entries:
                 note_reclaimed(entries[sha], row)
-    _notice_unrecorded_moves(paths, states, entries)
+    # A crash between a rename and its record, or a power cut after it.
+    cut = {sha: state for sha, state in states.items() if sha in entries and state.unrecorded}
+    trash = in_trash(paths) if cut else {}
+    for sha, state in cut.items():
+        note_unrecorded_moves(state, entries[sha], trash)
     _notice_purged(paths, states, entries, when)
     append_changes(paths, _changes(finished, run, when))
     tell_confirmed(paths, (state.plan for state in states.values() if state.done and state.plan is not None))
@@ -392,14 +370,6 @@ def _changes(records: list[Record], run: str, when: str) -> list[Change]:
     ]
 
 
-def _notice_unrecorded_moves(paths: Paths, states: dict[str, Pending], entries: Entries) -> None:
-    """A crash between a rename and its record, or a power cut after it."""
-    cut = {sha: state for sha, state in states.items() if sha in entries and state.unrecorded}
-    trash = in_trash(paths) if cut else {}
-    for sha, state in cut.items():
-        note_unrecorded_moves(state, entries[sha], trash)
-
-
 def _notice_purged(paths: Paths, states: dict[str, Pending], entries: Entries, when: str) -> None:
     """What was to go for good, and is gone: the ledger looks for it no more, and says so."""
     for sha, pending in states.items():
@@ -438,6 +408,18 @@ def _notice_strays(paths: Paths, behind: Sequence[Record], entries: Entries, whe
 T = TypeVar("T")
 
 
+@contextmanager
+def alone_with(paths: Paths, work: str) -> Iterator[None]:
+    """Within it nobody else changes the store. Raises KnowledgeError when another command holds the lock, or the disk
+    refuses."""
+    try:
+        with locks.only_one(paths.lock, work=work):
+            yield
+    except OSError as error:
+        message = f"the knowledge folder cannot be used: {error.strerror or error}"
+        raise KnowledgeError("store-failed", message, error.filename or "", advice(error)) from error
+
+
 def with_store(
     paths: Paths,
     name: str,
@@ -445,15 +427,8 @@ def with_store(
     work: Callable[[Recovered], T],
     editor_wait: EditorWait = EDITOR_WAIT,
 ) -> T:
-    """Run `work` of the command `name` while nobody else changes the store. Raises KnowledgeError when another command
-    holds the lock, or the disk refuses."""
-    try:
-        with locks.locked(paths.lock, work=name):
-            recovered = recover(paths, now, editor_wait)
-            files.sync_folder(paths.state)  # no power cut may bring a journal back that ended before this work
-            return work(recovered)
-    except locks.LockHeldError as error:
-        raise locks.refused(error) from error
-    except OSError as error:
-        message = f"the knowledge folder cannot be used: {error.strerror or error}"
-        raise KnowledgeError("store-failed", message, error.filename or "", advice(error)) from error
+    """Run `work` of the command `name` on the whole store, as `alone_with` has it."""
+    with alone_with(paths, name):
+        recovered = recover(paths, now, editor_wait)
+        files.sync_folder(paths.state)  # no power cut may bring a journal back that ended before this work
+        return work(recovered)

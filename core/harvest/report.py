@@ -122,6 +122,10 @@ class HarvestReport:
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge harvest --json`."""
+
+        def same(*names: str) -> dict[str, Any]:
+            return {name: getattr(self, name) for name in names}
+
         return {
             "applied": self.applied,
             "run": self.run or None,
@@ -137,37 +141,18 @@ class HarvestReport:
             },
             "sources": {name: row._asdict() for name, row in self.plan.by_source().items()},
             "prune_bytes": self.plan.bytes_of("prune"),
-            "reclaimed_bytes": self.reclaimed_bytes,
-            "reclaimed": self.reclaimed,
+            **same("reclaimed_bytes", "reclaimed"),
             "trash": {"conversations": self.trashed, "bytes": self.trashed_bytes, "until": self.trash_until or None},
-            "harvested": self.harvested,
-            "empty": self.empty,
-            "items": self.items,
-            "quarantined": self.quarantined,
-            "held_by": self.held_by,
-            "held": self.held,
-            "notes_as_facts": self.notes_as_facts,
-            "notes_outside": self.notes_outside,
+            **same("harvested", "empty", "items", "quarantined", "held_by", "held", "notes_as_facts", "notes_outside"),
             "skipped_rows": self.skipped,
-            "redacted": self.redacted,
-            "changed": self.changed,
-            "too_large": self.too_large,
-            "deferred": self.deferred,
+            **same("redacted", "changed", "too_large", "deferred"),
             "writing": self.plan.writing,
             "undone": self.plan.undone,
-            "not_tried": self.not_tried,
-            "unanswered": self.unanswered,
-            "kept": self.kept,
+            **same("not_tried", "unanswered", "kept"),
             "failed": [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors],
             "notes": self.notes,
-            "spent": {
-                "input_tokens": self.input_tokens,
-                "output_tokens": self.output_tokens,
-                "price": self.spent,
-                "sent_tokens": self.sent_tokens,
-            },
-            "cancelled": self.cancelled,
-            "interrupted": self.interrupted,
+            "spent": {**same("input_tokens", "output_tokens"), "price": self.spent, **same("sent_tokens")},
+            **same("cancelled", "interrupted"),
             "lines": [
                 {"category": category, "text": text, "conversations": number} for category, text, number in self.lines
             ],

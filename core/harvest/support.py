@@ -329,7 +329,8 @@ class Voices:
         if any(whole <= features(text).keys() for text in typed):
             return frozenset(whole)
         places = [at for at in places if self._turns[at].role != "user"]
-        deeds = (_deed_of(command) for at in places for command in _proven(self._turns, at))
+        ran = (_words_and_deed(command) for at in places for command in _proven(self._turns, at))
+        deeds = (" ".join(piece for piece, said in command if not said) for command in ran)
         if any(whole <= features(deed).keys() for deed in deeds):
             return frozenset(whole)
         if not places or self._is_echo(quote, min(places)):
@@ -355,8 +356,9 @@ class Voices:
         """Whether a text is a tool's: a whole item, or one step or order in it. `own` are the words of its quote where
         that is no tool's, `deed` says that it is something which the assistant has done."""
         kinds = features(text)
+        passages = len(self._said) + len(self._tools)
         weights = {
-            feature: kind * self._rarity(self._frequency[feature])
+            feature: kind * (math.log(1 + passages / self._frequency[feature]) / math.log(1 + passages))
             for feature, kind in kinds.items()
             if feature in self._frequency
         }
@@ -381,10 +383,6 @@ class Voices:
         """Whether an address is among these features that a tool was the first to name, and no person."""
         named = (feature for feature in found if feature in self._first_tool and feature not in self._given)
         return any(_ADDRESS.match(feature[1:]) for feature in named)
-
-    def _rarity(self, number: int) -> float:
-        passages = len(self._said) + len(self._tools)
-        return math.log(1 + passages / number) / math.log(1 + passages)
 
     def _support(self, weights: Mapping[str, float], total: float) -> tuple[float, float]:
         """The best share of people and the assistant, and the best of tools."""
@@ -483,10 +481,6 @@ def _words_and_deed(command: str) -> list[tuple[str, bool]]:
     said = (found for form in (MESSAGE, _SAID_IN_COMMAND) for found in form.finditer(command))
     spans = sorted(found.span(found.lastgroup or 0) for found in said)
     return _split(command, [span for at, span in enumerate(spans) if not at or span[0] >= spans[at - 1][1]])
-
-
-def _deed_of(command: str) -> str:
-    return " ".join(piece for piece, said in _words_and_deed(command) if not said)
 
 
 def is_foreign(turn: Turn) -> bool:

@@ -7,7 +7,6 @@ next harvest reads the conversation again.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from datetime import datetime
 
 from core.base import files
 from core.base.markdown import parse_bullets, sanitise_name, split_provenance
@@ -51,7 +50,15 @@ def leave_unproven(committer: Committer, steps: Iterable[Step], run: str) -> Non
         recovered.unproven.add(step.sha256)
         if known and same_place and not new:
             continue  # an earlier run has reported it
-        _leave_one(committer, step, earlier if known else run, known, new, when)
+        told_by = earlier if known else run  # row by row, where that run has told of a file before
+        told = [Change(when.isoformat(), told_by, file, tuple(rows), sha=step.sha256) for file, rows in new.items()]
+        append_changes(paths, told)
+        joined = {file: [*known.get(file, ()), *new.get(file, ())] for file in dict.fromkeys((*known, *new))}
+        error = _error(joined, told_by, step)
+        entry = {"status": "harvest-failed", "error": error.message, "run": told_by, UNPROVEN: told_by}
+        committer.record(step.sha256, committer.entry_for(step, "harvest-failed", when) | entry, True)
+        committer.report.failed += 1
+        committer.report.errors.append(error)
     if found and recovered.damaged:
         recovered.keep_damaged(paths, when)
     if waiting:
@@ -60,16 +67,6 @@ def leave_unproven(committer: Committer, steps: Iterable[Step], run: str) -> Non
             f"{whose}, because lines of a harvest that nothing proves any more stand in the files: 'knowledge ledger "
             "--status harvest-failed' names the runs that 'knowledge undo' takes back"
         )
-
-
-def _leave_one(committer: Committer, step: Step, run: str, known: Lines, new: Lines, when: datetime) -> None:
-    """Report one conversation as failed, its `new` lines as those of `run`, which has reported the `known` ones."""
-    _tell(committer.paths, new, run, step.sha256, when)
-    error = _error(_joined(known, new), run, step)
-    entry = {"status": "harvest-failed", "error": error.message, "run": run, UNPROVEN: run}
-    committer.record(step.sha256, committer.entry_for(step, "harvest-failed", when) | entry, True)
-    committer.report.failed += 1
-    committer.report.errors.append(error)
 
 
 def _standing(paths: Paths, names: set[str]) -> dict[str, Lines]:
@@ -130,15 +127,6 @@ def _reported(changes: list[Change], run: str, sha: str, standing: Lines) -> Lin
     """The lines that a run has reported and that stand still."""
     reported = {line for row in changes if (row.run, row.sha) == (run, sha) for line in row.added}
     return {file: left for file, rows in standing.items() if (left := [row for row in rows if row in reported])}
-
-
-def _joined(one: Lines, other: Lines) -> Lines:
-    return {file: [*one.get(file, ()), *other.get(file, ())] for file in dict.fromkeys((*one, *other))}
-
-
-def _tell(paths: Paths, lines: Lines, run: str, sha: str, when: datetime) -> None:
-    """Written row by row where a run has told of a file before: those are another part of it."""
-    append_changes(paths, [Change(when.isoformat(), run, file, tuple(rows), sha=sha) for file, rows in lines.items()])
 
 
 def _error(lines: Lines, run: str, step: Step) -> ErrorInfo:

@@ -148,8 +148,9 @@ def superseding(rows: Sequence[Placed]) -> list[Superseding]:
     groups = [row.category for row in rows]
     pairs = ((one, other) for other, near in _candidates(groups, words) for one in near)
     for one, other in pairs:
-        if not _of_one_subject(sets[one], sets[other]):
-            continue
+        shared, longer = len(sets[one] & sets[other]), max(len(sets[one]), len(sets[other]))
+        if not (SHARED_WORDS <= shared >= SHARED_PART * longer and longer - shared <= VALUE_WORDS):
+            continue  # they have too little in common to speak of the same
         first, second = rows[one], rows[other]
         old, new = (first, second) if _age(first) <= _age(second) else (second, first)
         if old.bullet.provenance is None or new.bullet.provenance is None:
@@ -280,12 +281,6 @@ def _candidates(groups: Sequence[str], words: Sequence[Sequence[str]]) -> Iterat
             yield at, sorted(near)
         for word in sorted(sorted(set(found)), key=counts.__getitem__)[:RAREST]:
             earlier.setdefault(word, []).append(at)
-
-
-def _of_one_subject(one: set[str], other: set[str]) -> bool:
-    """Whether two statements have so many words in common, and so few that are not, that they may speak of the same."""
-    shared, longer = len(one & other), max(len(one), len(other))
-    return SHARED_WORDS <= shared >= SHARED_PART * longer and longer - shared <= VALUE_WORDS
 
 
 def _contradiction(old: Sequence[str], new: Sequence[str], before: frozenset[str]) -> str:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from core.base import files, locks
 from core.base.paths import Paths
-from core.base.result import KnowledgeError
+from core.base.result import disk_errors
 from core.knowledge.log import carry_over
 
 NAME = "dismissed.json"
@@ -56,10 +56,8 @@ def remember_answer(paths: Paths, keys: Iterable[str], until: str, run: str) -> 
 def take_answers_back(paths: Paths, run: str) -> int:
     """Ask again what was answered by `run`; how many that were. Raises KnowledgeError when they cannot be read or
     written."""
-    try:
+    with disk_errors("store-failed", "what you answered cannot be read", paths.state / NAME):
         known = _read(paths)
-    except OSError as error:
-        raise _failed(paths, "what you answered cannot be read", error) from error
     number = sum(row["run"] == run for row in known.values()) if run else 0
     if number:
         _changed(paths, lambda known: {key: row for key, row in known.items() if row["run"] != run})
@@ -68,16 +66,8 @@ def take_answers_back(paths: Paths, run: str) -> int:
 
 def _changed(paths: Paths, change: Callable[[Answers], Answers]) -> None:
     path = paths.state / NAME
-    try:
+    with disk_errors("store-failed", "this cannot be remembered", path):
         carry_over(paths)
-        with locks.locked(paths.state / "dismissed.lock", work="review", editor_wait=LOCK_SECONDS):
+        with locks.only_one(paths.state / "dismissed.lock", work="review", editor_wait=LOCK_SECONDS):
             text = json.dumps(change(_read(paths)), indent=1, sort_keys=True)
             files.write_atomic(path, (text + "\n").encode())
-    except locks.LockHeldError as error:
-        raise locks.refused(error) from error
-    except OSError as error:
-        raise _failed(paths, "this cannot be remembered", error) from error
-
-
-def _failed(paths: Paths, what: str, error: OSError) -> KnowledgeError:
-    return KnowledgeError("store-failed", f"{what}: {error.strerror or error}", paths.state / NAME)

@@ -13,16 +13,7 @@ from typing import Any
 from core.base.markdown import Bullet, sanitise_line, split_provenance
 from core.base.result import KnowledgeError
 from core.knowledge.categories import CATEGORY, QUARANTINE, TASKS_FILE
-from core.knowledge.hunks import (
-    Hunk,
-    bare,
-    block_end,
-    line_break,
-    made,
-    place_in,
-    section_at,
-    whole_line,
-)
+from core.knowledge.hunks import Hunk, bare, block_end, line_break, made, place_in, section_at, whole_line
 
 TEXT_CHARACTERS = 4000
 """The longest bullet that a user may write."""
@@ -116,10 +107,9 @@ def struck(lines: list[str], ref: BulletRef) -> list[Hunk]:
 def superseded(lines: list[str], ref: BulletRef, by: str) -> list[Hunk]:
     """The bullet struck through, and below it, indented, the line that is true instead."""
     lead, text, tail = _parts(ref.raw)
-    found = locate(lines, ref)
+    at, ending = locate(lines, ref), line_break(lines)
     if _is_struck(text) or not text:
         raise KnowledgeError("already-struck", "this bullet is struck through already", ref.file)
-    at, ending = found, line_break(lines)
     first = f"{lead}~~{text}~~{tail}" + (lines[at][len(ref.raw) :] or ending)
     return [made(lines, at, 1, [first, f"  superseded by: {by}{ending}"], _section(ref.file, lines, at))[1]]
 
@@ -133,10 +123,9 @@ def unstruck(lines: list[str], ref: BulletRef) -> list[Hunk]:
 
 
 def _with_line(lines: list[str], ref: BulletRef, new: str) -> list[Hunk]:
-    found = locate(lines, ref)
+    at = locate(lines, ref)
     if new == ref.raw:
         raise KnowledgeError("unchanged", "the bullet says that already; nothing was written", ref.file)
-    at = found
     return [made(lines, at, 1, [new + lines[at][len(ref.raw) :]], _section(ref.file, lines, at))[1]]
 
 

@@ -119,10 +119,6 @@ def sync_changes(paths: Paths) -> None:
     """Make every row durable; before that the log may not forget. Raises OSError."""
     if not files.exists(paths.changes):
         return
-    fd = files.open_regular(paths.changes, os.O_RDWR)
-    try:
-        with files.naming(paths.changes):
-            files.sync(fd)
-    finally:
-        os.close(fd)
+    with files.opened(paths.changes, os.O_RDWR) as fd, files.naming(paths.changes):
+        files.sync(fd)
     files.sync_folder(paths.knowledge)

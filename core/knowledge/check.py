@@ -230,18 +230,14 @@ def check_permissions(paths: Paths) -> Iterator[Finding]:
             yield Finding("open-folder", message, str(folder), partial(files.set_mode, folder, 0o700), note=in_git)
         if folder == paths.trash:
             continue  # a conversation keeps the permissions that it came with; the folder hides it
-        open_to_others = [item for item in sorted(folder.iterdir()) if _is_open(item)]
+        states = {item: item.lstat().st_mode for item in sorted(folder.iterdir())}
+        open_to_others = [item for item, mode in states.items() if stat.S_ISREG(mode) and mode & 0o077]
         if open_to_others:
             hidden = not folder.stat().st_mode & 0o077  # nobody else comes that far: what an editor saves is like this
             names = ", ".join(item.name for item in open_to_others[:3]) + (" …" if len(open_to_others) > 3 else "")
             where = "only the closed folder hides these from" if hidden else "these can be read by"
             message = f"{where} others on this computer: {names}"
             yield Finding("open-files", message, str(folder), partial(_close, open_to_others), note=hidden or in_git)
-
-
-def _is_open(path: Path) -> bool:
-    state = path.lstat()
-    return stat.S_ISREG(state.st_mode) and bool(state.st_mode & 0o077)
 
 
 def _close(items: list[Path]) -> None:

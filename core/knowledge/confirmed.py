@@ -3,7 +3,7 @@
     {"format": 1, "files": {"facts.md": {MARK: {"count": 2, "last": "2026-06-12", "from": {NAME: DAY, …}}}}}
 
 MARK is the statement's (`statement_mark`), `count` how many conversations said it beside the line's own (or with it),
-`from` the newest of them, SOURCES at the most. A projection of the committed plans: harvest/confirming.py makes it.
+`from` the newest of them, SOURCES at the most. A projection of the committed plans: harvest/landed.py makes it.
 """
 
 from __future__ import annotations

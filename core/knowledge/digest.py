@@ -6,6 +6,7 @@ more than fits, what gets the room is what saves most (`_worth`); the order stay
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -131,20 +132,27 @@ def _by_hand(bullet: Bullet) -> bool:
     return any(one is None or one.source == BY_HAND for one in (bullet.provenance, *bullet.again))
 
 
+_CHECKS = re.compile(r"\W*Checks of \S")
+MOST_STEPS = 2 / 3
+
+
 def _earlier_versions(playbooks: Sequence[Bullet]) -> set[str]:
     """Of harvested playbooks of one name, the keys of those of which another has all the steps that as many
-    conversations took or more, of several such the longest, then the newest: it is told in place of the others."""
-    usual: dict[str, list[set[str]]] = {}
+    conversations took or more, of several such the longest, then the newest: it is told in place of the others. Of the
+    checks of a project, which the rules gather, also those that share most steps with one that more conversations
+    took."""
+    usual: dict[str, list[tuple[set[str], int]]] = {}
     others = set[str]()
     newest = newest_first(statements(row for row in playbooks if not (row.struck or _by_hand(row))))
     rows = [(row, *row.bullet.text.partition(": ")[::2]) for row in newest]
     for row, name, said in sorted(rows, key=lambda one: (one[0].conversations, one[2].count(ARROW)), reverse=True):
         steps = set(said.split(ARROW))
         told = usual.setdefault(name, [])
-        if any(steps <= has for has in told):
+        least = len(steps) * MOST_STEPS if _CHECKS.match(name) else math.inf
+        if any(steps <= has or (often > row.conversations and len(steps & has) >= least) for has, often in told):
             others.add(row.bullet.key)
         else:
-            told.append(steps)
+            told.append((steps, row.conversations))
     return others
 
 
@@ -204,10 +212,6 @@ def digest_lines(statement: Statement, doubt: str = "") -> str:
     return "\n".join(BREAKS.sub(" ", line) for line in (raw, *bullet.more))
 
 
-def _block(raw: str) -> str:
-    return _DEFINES.sub(r"\1\\[", tame(raw, origins=True)) + "\n"
-
-
 def _fill(rows: list[_Row], room: int, short: Callable[[str], str], note: str = "") -> Digest:
     """Rank by rank, each section first gets its equal share of what is left, for a hundred open tasks must not hide
     every decision; what others did not need goes to what saves most."""
@@ -225,7 +229,8 @@ def _fill(rows: list[_Row], room: int, short: Callable[[str], str], note: str = 
                 if row.category in full:
                     rest.append(row)
                     continue
-                line = _block(short(row.raw))  # only of what is looked at: of thousands a few dozen fit
+                # Only what is looked at: of thousands a few dozen fit.
+                line = _DEFINES.sub(r"\1\\[", tame(short(row.raw), origins=True)) + "\n"
                 own = _size(line)
                 size = own if row.category in taken else _size(_heading(row.category)) + own
                 if size > left and own > room // 2:

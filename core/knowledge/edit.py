@@ -23,7 +23,7 @@ from core.base.conflict import may_conflict, roles_of
 from core.base.entry import statement_key
 from core.base.markdown import BY_HAND, Provenance, bullet_line, sanitise_line
 from core.base.paths import Paths
-from core.base.result import KnowledgeError
+from core.base.result import KnowledgeError, disk_errors
 from core.knowledge import bullet_text
 from core.knowledge.bullet_text import LOOK_AGAIN, BulletRef
 from core.knowledge.categories import CATEGORY, CATEGORY_FILES, QUARANTINE
@@ -90,9 +90,8 @@ def add_bullet(
     """Write a new bullet `[from: by-hand, DATE]`; `path` is the source file of a note (category `files` only). What the
     user had removed and writes again is no longer kept away."""
     if category not in CATEGORY:
-        raise KnowledgeError(
-            "no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORY)}"
-        )
+        message = f"there is no category {category!r}"
+        raise KnowledgeError("no-category", message, hint=f"choose one of {', '.join(CATEGORY)}")
     clean = bullet_text.clean_text(text)
     if bool(path) != (category == "files"):
         wants = "a note needs the path of the file it is about" if not path else "only a note (files) takes a path"
@@ -116,23 +115,18 @@ def note_file(paths: Paths, path: str) -> tuple[str, str]:
     Binds the note to the file as it is now, renaming it where the file was renamed.
     """
     absolute = os.path.abspath(os.path.expanduser(path))
-    try:
+    with disk_errors("note-failed", "the note cannot be bound to the file", absolute):
         try:
             source = examine(os.path.realpath(absolute))
         except (OSError, ValueError):
             known, _ = notes_for(paths, absolute)
             if os.path.isdir(absolute):
-                raise KnowledgeError(
-                    "no-such-file", "this is a folder; a note belongs to one file", absolute, AS_FACT
-                ) from None
+                message = "this is a folder; a note belongs to one file"
+                raise KnowledgeError("no-such-file", message, absolute, AS_FACT) from None
             if known is not None and known.is_file():
                 return (f"files/{known.name}", "")
             raise KnowledgeError("no-such-file", "there is no file of that name", absolute, AS_FACT) from None
         binding = bind_note(paths, source)
-    except OSError as error:
-        raise KnowledgeError(
-            "note-failed", f"the note cannot be bound to the file: {error.strerror}", absolute
-        ) from error
     return (f"files/{binding.note}", f"# {sanitise_line(source.path, None)}")
 
 
@@ -223,11 +217,8 @@ def bring_back(paths: Paths, texts: Iterable[str], now: datetime, run: str) -> b
 
 
 def _removed(paths: Paths) -> Removed:
-    try:
+    with disk_errors("unreadable", "what was removed cannot be read", paths.knowledge / REMOVED):
         return read_removed(paths)
-    except OSError as error:
-        where = paths.knowledge / REMOVED
-        raise KnowledgeError("unreadable", f"what was removed cannot be read: {error.strerror}", where) from error
 
 
 # --- the durable step ------------------------------------------------------------------------------------------------
@@ -278,9 +269,8 @@ def change_file(
             raise could_not_write(path, error) from error  # the next recovery looks whether it was made
         if notice is not None:
             return Edited(run, file, edit.after, added, removed, notice)
-    raise KnowledgeError(
-        "changed-outside", "the file has changed since you saw it; nothing was written", path, LOOK_AGAIN
-    )
+    message = "the file has changed since you saw it; nothing was written"
+    raise KnowledgeError("changed-outside", message, path, LOOK_AGAIN)
 
 
 def _disputed(lines: Sequence[str]) -> list[str]:
@@ -301,30 +291,26 @@ def read_editable(paths: Paths, file: str) -> files.FileRead:
     """A knowledge file that a user may edit here, or one sentence why not."""
     path = paths.knowledge / file
     if file not in (*CATEGORY_FILES, QUARANTINE, REMOVED) and not _NOTE.match(file):
-        raise KnowledgeError(
-            "not-editable", f"{file!r} is not a file of bullets", hint="edit a category, a note or quarantine"
-        )
+        message = f"{file!r} is not a file of bullets"
+        raise KnowledgeError("not-editable", message, hint="edit a category, a note or quarantine")
     try:
         found = path.lstat()
         if stat.S_ISLNK(found.st_mode):
-            raise KnowledgeError(
-                "symlink", "this is a symbolic link; it is not written through", path, "edit its target"
-            )
+            message = "this is a symbolic link; it is not written through"
+            raise KnowledgeError("symlink", message, path, "edit its target")
         if not stat.S_ISREG(found.st_mode):
             raise KnowledgeError("not-a-file", "this is not a regular file", path, "move it away")
         if not found.st_mode & 0o222 or not os.access(path, os.W_OK):
-            raise KnowledgeError(
-                "read-only", "this file is read-only; nothing was written", path, "make it writable first"
-            )
+            message = "this file is read-only; nothing was written"
+            raise KnowledgeError("read-only", message, path, "make it writable first")
         read = files.read_file(path)
         read.data.decode("utf-8")
     except FileNotFoundError:
         raise KnowledgeError("missing", "this file does not exist", path, "'knowledge add' makes it") from None
     except UnicodeDecodeError as error:
         line = read.data.count(b"\n", 0, error.start) + 1
-        raise KnowledgeError(
-            "not-utf8", f"line {line} of this file is not UTF-8 text; nothing was written", path, _AS_UTF8
-        ) from error
+        message = f"line {line} of this file is not UTF-8 text; nothing was written"
+        raise KnowledgeError("not-utf8", message, path, _AS_UTF8) from error
     except OSError as error:
         raise KnowledgeError("unreadable", f"this file cannot be read: {error.strerror}", path) from error
     return read
@@ -336,9 +322,7 @@ _AS_UTF8 = "save it as UTF-8 in a text editor"
 def could_not_write(path: Path, error: OSError) -> KnowledgeError:
     """The sentence for a write that the system refused."""
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return KnowledgeError(
-            "read-only", "this file cannot be written; nothing was changed", path, "check its permissions"
-        )
-    return KnowledgeError(
-        "edit-failed", f"this file cannot be written: {error.strerror or error}", path, "look at it, then try again"
-    )
+        message = "this file cannot be written; nothing was changed"
+        return KnowledgeError("read-only", message, path, "check its permissions")
+    message = f"this file cannot be written: {error.strerror or error}"
+    return KnowledgeError("edit-failed", message, path, "look at it, then try again")

@@ -109,14 +109,11 @@ def examine(path: str, *, read_head: bool = True) -> SourceFile:
 
     With `read_head` false not a byte of its content is read: so it is when only a model has named the file.
     """
-    fd = files.open_regular(path, os.O_RDONLY if read_head else getattr(os, "O_PATH", os.O_RDONLY))
-    try:
+    with files.opened(path, os.O_RDONLY if read_head else getattr(os, "O_PATH", os.O_RDONLY)) as fd:
         found = os.fstat(fd)
         head = hashlib.sha256(os.read(fd, HEAD_BYTES)).hexdigest() if read_head else ""
         identity = file_id(found.st_dev, found.st_ino)
         return SourceFile(path, identity, birth_ns(fd), found.st_size, head, found.st_mtime_ns)
-    finally:
-        os.close(fd)
 
 
 def is_absent(error: Exception) -> bool:

@@ -168,18 +168,14 @@ def reversed_edit(data: bytes, edit: FileEdit) -> bytes | None:
     if sha == edit.before:
         return data
     mark, lines = split(data)
-    exact = sha == edit.after
     for hunk in reversed(edit.hunks):
-        changed = _back_exactly(lines, hunk) if exact else _back_by_context(lines, hunk)
+        at = hunk.line - 1
+        exact = [*lines[:at], *hunk.removed, *lines[at + len(hunk.added) :]]
+        changed = exact if sha == edit.after else _back_by_context(lines, hunk)
         if changed is None:
             return None
         lines = changed
     return join(mark, lines)
-
-
-def _back_exactly(lines: list[str], hunk: Hunk) -> list[str]:
-    at = hunk.line - 1
-    return [*lines[:at], *hunk.removed, *lines[at + len(hunk.added) :]]
 
 
 def _back_by_context(lines: list[str], hunk: Hunk) -> list[str] | None:
@@ -249,7 +245,7 @@ def _place_for(lines: Sequence[str], hunk: Hunk) -> int:
             if _neighbours(lines, at, 0, hunk) <= wanted
             and (wanted == 0 or _beside_text(lines, at, hunk))
             and (not hunk.section or section_at(lines, at) == hunk.section)
-            and (at == len(lines) or at == 0 or not _is_detail(lines[at]))
+            and (at == len(lines) or at == 0 or block_end(lines, at - 1) == at)  # not in front of a detail
         ]
         if fits:
             return min(fits, key=lambda at: abs(at + 1 - hunk.line))
@@ -261,10 +257,6 @@ def _beside_text(lines: Sequence[str], at: int, hunk: Hunk) -> bool:
     if at and bare(lines[at - 1]) == hunk.above:
         return bool(hunk.above and hunk.above.strip())
     return bool(hunk.below and hunk.below.strip())
-
-
-def _is_detail(line: str) -> bool:
-    return line[:1] in (" ", "\t") and bool(line.strip())
 
 
 # --- where new lines go, whatever shape the user has given tasks.md ---------------------------------------------------

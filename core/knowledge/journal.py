@@ -24,10 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.checked_lines import Record as Record
-from core.base.checked_lines import decode as decode
-from core.base.checked_lines import decode_line as decode_line
-from core.base.checked_lines import encode as encode
+from core.base.checked_lines import Record, decode, encode
 from core.knowledge.lines import PlannedFile
 
 
@@ -79,11 +76,6 @@ def plan_to_json(plan: FrozenPlan) -> Record:
     return {key: value for key, value in row.items() if value or key not in ("facts", "goes")}
 
 
-def _table(data: Record) -> dict[str, Any]:
-    facts = data.get("facts")
-    return facts if isinstance(facts, dict) else {}
-
-
 def plan_from_json(data: Record) -> FrozenPlan:
     """Raises KeyError, TypeError or ValueError when `data` is no plan."""
     planned = tuple(
@@ -97,9 +89,9 @@ def plan_from_json(data: Record) -> FrozenPlan:
         for row in data["files"]
     )
     goes = {str(name): tuple(map(str, lines)) for name, lines in dict(data.get("goes", {})).items()}
-    return FrozenPlan(
-        planned, dict(data["items"]), dict(data.get("notes", {})), dict(data.get("entry", {})), _table(data), goes
-    )
+    items, notes, entry = dict(data["items"]), dict(data.get("notes", {})), dict(data.get("entry", {}))
+    facts = data.get("facts")
+    return FrozenPlan(planned, items, notes, entry, facts if isinstance(facts, dict) else {}, goes)
 
 
 class Journal:
@@ -202,7 +194,10 @@ def archive(
     if records:
         files.make_folder(plans)
     if records and whole and not unfinished and not files.exists(path):
-        _become(journal, path)
+        # Its new name is certain before the old one may be gone. That the old one is gone is certain when the next run
+        # begins its own; a power cut before brings a run back that has nothing left to do.
+        files.rename_without_replacing(journal, path)
+        files.sync_folder(path.parent)
         return
     if records:
         lines = dict.fromkeys([*map(encode, read_journal(path)), *map(encode, records)])
@@ -211,13 +206,6 @@ def archive(
         files.write_atomic(journal, b"".join(map(encode, unfinished)))
     elif files.exists(journal):
         files.remove_file(journal)
-
-
-def _become(journal: Path, path: Path) -> None:
-    """Rename the journal. Its new name is certain before the old one may be gone. That the old one is gone is certain
-    when the next run begins its own; a power cut before brings a run back that has nothing left to do."""
-    files.rename_without_replacing(journal, path)
-    files.sync_folder(path.parent)
 
 
 def read_plans(plans: Path, run: str) -> dict[str, FrozenPlan]:

@@ -324,34 +324,30 @@ _SETTLED_NS = 2_000_000_000
 def seen_ledger(paths: Paths) -> Mapping[str, Entry]:
     """The same for whoever only looks: a file with the content of last time is not parsed again, and all who look
     share one copy; of a large one a `LargeLedger`. Never change what it returns."""
+    global _seen
     with _looking:
-        return _looked(paths)
+        path, digest, entries, seen_file = _seen
+        file = _file_of(paths)
+        if file and (path, seen_file) == (str(paths.ledger), file):
+            return entries
+        read = _large(paths, digest if path == str(paths.ledger) else "")
+        if read is None:
+            whole = _content(paths)
+            if whole is None:
+                return rebuild(paths)
+            known = (path, digest) == (str(paths.ledger), whole.sha256)
+            entries = entries if known else parse_ledger(whole.data, paths.ledger)
+            read = whole.sha256, None
+        settled = file and file == _file_of(paths) and time.time_ns() - max(file[-2:]) > _SETTLED_NS
+        digest, entries = read[0], entries if read[1] is None else read[1]
+        _seen = (str(paths.ledger), digest, entries, file if settled else ())
+        return entries
 
 
 def known_entries(paths: Paths) -> Mapping[str, Entry]:
     """The same; nothing where it cannot be read."""
     found = attempt(seen_ledger, paths)
     return found.value if isinstance(found, Ok) else {}
-
-
-def _looked(paths: Paths) -> Mapping[str, Entry]:
-    global _seen
-    path, digest, entries, seen_file = _seen
-    file = _file_of(paths)
-    if file and (path, seen_file) == (str(paths.ledger), file):
-        return entries
-    read = _large(paths, digest if path == str(paths.ledger) else "")
-    if read is None:
-        whole = _content(paths)
-        if whole is None:
-            return rebuild(paths)
-        known = (path, digest) == (str(paths.ledger), whole.sha256)
-        entries = entries if known else parse_ledger(whole.data, paths.ledger)
-        read = whole.sha256, None
-    settled = file and file == _file_of(paths) and time.time_ns() - max(file[-2:]) > _SETTLED_NS
-    digest, entries = read[0], entries if read[1] is None else read[1]
-    _seen = (str(paths.ledger), digest, entries, file if settled else ())
-    return entries
 
 
 def _large(paths: Paths, known: str) -> tuple[str, LargeLedger | None] | None:
@@ -544,9 +540,7 @@ def find_entry(entries: Mapping[str, Entry], prefix: str) -> tuple[str, Entry]:
     if len(found) == 1:
         return found[0], entries[found[0]]
     if not found:
-        raise KnowledgeError(
-            "no-entry", f"no ledger entry begins with {prefix!r}", hint="'knowledge ledger' lists them"
-        )
-    raise KnowledgeError(
-        "ambiguous", f"{len(found)} ledger entries begin with {prefix!r}", hint="give more of the hash"
-    )
+        message = f"no ledger entry begins with {prefix!r}"
+        raise KnowledgeError("no-entry", message, hint="'knowledge ledger' lists them")
+    message = f"{len(found)} ledger entries begin with {prefix!r}"
+    raise KnowledgeError("ambiguous", message, hint="give more of the hash")

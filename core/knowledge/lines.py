@@ -189,8 +189,11 @@ def ensure_lines(
                 known = False
             if not files.exists(path):
                 opened, done = _to_write(b"", planned)
+                whole = "\n".join([planned.header, "", *opened, ""]).encode("utf-8")
+                if planned.name == TASKS_FILE:
+                    whole = insert_tasks(NEW_TASKS.encode(), opened, done)
                 try:
-                    files.create_atomic(Path(path), _new_file(planned, opened, done))
+                    files.create_atomic(Path(path), whole)
                 except FileExistsError:
                     continue
                 _remember(path, own)
@@ -227,8 +230,7 @@ def _append(path: str, planned: PlannedFile, recovering: bool) -> list[str] | No
     When recovering, the whole file is written again instead: a write whose fsync failed before the crash looks fine in
     memory and would pass a second fsync, though it is not on the disk.
     """
-    fd = files.open_regular(path, os.O_RDWR | os.O_APPEND)
-    try:
+    with files.opened(path, os.O_RDWR | os.O_APPEND) as fd:
         data = files.read_descriptor(fd)
         if recovering:
             new = with_lines(data, planned, recovering=True)
@@ -244,8 +246,6 @@ def _append(path: str, planned: PlannedFile, recovering: bool) -> list[str] | No
                 return lines if not any(absent_lines(files.read_or_empty(path), planned)) else None
         files.sync(fd)
         return lines if files.is_same_file(fd, path) else None
-    finally:
-        os.close(fd)
 
 
 def _added(old: bytes, new: bytes, planned: PlannedFile) -> list[str]:
@@ -310,25 +310,16 @@ def _line_break(data: bytes) -> bytes:
     return b"\r\n" if b"\r\n" in data[:4096] and not data.endswith(b"\r") else b"\n"
 
 
-def _new_file(planned: PlannedFile, opened: Sequence[str], done: Sequence[str]) -> bytes:
-    if planned.name == TASKS_FILE:
-        return insert_tasks(NEW_TASKS.encode(), opened, done)
-    return "\n".join([planned.header, "", *opened, ""]).encode("utf-8")
-
-
 # --- tasks.md --------------------------------------------------------------------------------------------------------
 
 
 def _insert(path: str, planned: PlannedFile, recovering: bool) -> list[str] | None:
-    fd = files.open_regular(path, os.O_RDWR)
-    try:
+    with files.opened(path, os.O_RDWR) as fd:
         data = files.read_descriptor(fd)
         new = with_lines(data, planned, recovering=recovering)
         if new == data and not recovering:
             files.sync(fd)
             return [] if files.is_same_file(fd, path) else None
-    finally:
-        os.close(fd)
     swap_in(Path(path), new, data, lambda found: with_lines(found, planned))
     return _added(data, new, planned)
 
@@ -362,6 +353,8 @@ def _wait_for(path: str, editor_wait: EditorWait) -> bool:
 
 def _settle(path: str, editor_wait: EditorWait, own: OwnWrites) -> None:
     """Wait while somebody else has just written the file, or has it open in an editor."""
+    folder, name = os.path.split(path)
+    open_marks = (f"{folder}/.{name}.swp", f"{folder}/.#{name}")  # of vim and emacs; the latter is a dangling link
     waited = 0.0
     while waited < max(editor_wait.settle, editor_wait.swap_file):
         try:
@@ -370,19 +363,13 @@ def _settle(path: str, editor_wait: EditorWait, own: OwnWrites) -> None:
             return
         now = files.Identity(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
         fresh = own.seen.get(path) != now and 0 <= time.time() - found.st_mtime < editor_wait.settle
-        busy = path not in own.waited and waited < editor_wait.swap_file and _is_open_elsewhere(path)
+        busy = path not in own.waited and waited < editor_wait.swap_file and any(map(files.exists, open_marks))
         if not fresh and not busy:
             return
         editor_wait.sleep(editor_wait.step)
         waited += editor_wait.step
         if waited >= editor_wait.swap_file:
             own.waited.add(path)
-
-
-def _is_open_elsewhere(path: str) -> bool:
-    """Whether an editor's swap or lock file (vim, emacs) stands beside it; that of emacs is a dangling link."""
-    folder, name = os.path.split(path)
-    return files.exists(f"{folder}/.{name}.swp") or files.exists(f"{folder}/.#{name}")
 
 
 def _remember(path: str, own: OwnWrites) -> None:

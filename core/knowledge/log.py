@@ -137,15 +137,12 @@ def carry_over(paths: Paths, *, alone: bool = False) -> None:
     KnowledgeError where that cannot be, OSError also for a newer store."""
     if require_known(paths) == FORMAT:
         return
-    try:
-        with contextlib.nullcontext() if alone else locks.locked(paths.lock, editor_wait=CARRYING_SECONDS):
-            if require_known(paths) < FORMAT:  # another program may have done it while this one waited
-                copy_store(paths)
-                remember_removed(paths)
-                write_format(paths)
-                settle(paths)
-    except locks.LockHeldError as error:
-        raise locks.refused(error) from error
+    with contextlib.nullcontext() if alone else locks.only_one(paths.lock, editor_wait=CARRYING_SECONDS):
+        if require_known(paths) < FORMAT:  # another program may have done it while this one waited
+            copy_store(paths)
+            remember_removed(paths)
+            write_format(paths)
+            settle(paths)
 
 
 def take_away(paths: Paths) -> None:
@@ -191,18 +188,16 @@ def _read(paths: Paths, data: bytes) -> list[Intent]:
 
 
 def _intent(name: str, record: Record, state: str, since: float) -> Intent | None:
+    """`since` is when the log was last written: who wrote an intent may still be at it."""
     change = change_of(record.get("change"))
     if change is None or os.path.isabs(change.file) or ".." in PurePath(change.file).parts or "\0" in change.file:
         return None
     pid, size = record.get("pid"), record.get("size")
-    busy = not state and isinstance(pid, int) and _is_at_work(name, pid, since)
+    busy = False
+    if not state and isinstance(pid, int):
+        busy = files.is_live(name) if pid == os.getpid() else is_process_at_work(pid, since)
     before, after = (str(record[key]) if record.get(key) else None for key in ("before", "after"))
     return Intent(name, change, before, after, size if isinstance(size, int) else -1, state, busy)
-
-
-def _is_at_work(name: str, pid: int, since: float) -> bool:
-    """Whether who wrote an intent is still at it; `since` is when the log was last written."""
-    return files.is_live(name) if pid == os.getpid() else is_process_at_work(pid, since)
 
 
 def _was_made(paths: Paths, intent: Intent, *, mend: bool = False) -> bool:

@@ -11,7 +11,6 @@ import errno
 import hashlib
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from core.base import files
 from core.base.conflict import both_sides
@@ -41,12 +40,9 @@ def clear_changes(paths: Paths) -> None:
         files.create_atomic(paths.changes.with_name(name), kept)
         files.sync_folder(paths.knowledge)
     good = [line for line in lines if line.strip() and parse_change(line) is not None]
-    _replace(paths.changes, b"".join(line + b"\n" for line in good), data)
-
-
-def _replace(path: Path, new: bytes, old: bytes) -> None:
-    if new != old and not replace_expected(path, new, old):
-        raise OSError(errno.EBUSY, "another program saved the file just now", str(path))
+    new = b"".join(line + b"\n" for line in good)
+    if new != data and not replace_expected(paths.changes, new, data):
+        raise OSError(errno.EBUSY, "another program saved the file just now", str(paths.changes))
 
 
 # --- merge conflicts -------------------------------------------------------------------------------------------------

@@ -101,11 +101,6 @@ class Here:
     waits: str = ""
 
 
-def names_place(text: str) -> bool:
-    """Whether a text names a file, a path, a function or a ticket: such words are a project's."""
-    return _PLACE.search(text) is not None
-
-
 def prefers(text: str) -> bool:
     """Whether a text says what the user prefers."""
     return _PREFERS.match(text) is not None
@@ -114,7 +109,7 @@ def prefers(text: str) -> bool:
 def is_persons(text: str) -> bool:
     """Whether a text that the user said is theirs in any project: what they prefer, what a common tool does on their
     system."""
-    if names_place(text):
+    if _PLACE.search(text):  # a file, a path, a function or a ticket: such words are a project's
         return False
     if prefers(text):
         return True
@@ -238,8 +233,8 @@ def here_in(folder: str, projects: Projects, environment: Mapping[str, str] | No
 
 def named_root(projects: Projects, name: str) -> str:
     """The top folder of the known project that somebody names: by its path as it was written on any system or by one
-    inside it, its repository (`owner/name`, where its address is not known by the name alone), or its folder's name;
-    of several the one that was known last. "" for none."""
+    inside it, its repository (`owner/name`, where its address is not known by the name alone), its folder's name, of
+    several the one that was known last, or the name that its lines are told with (`domain_in`). "" for none."""
     places = projects.places if isinstance(projects, KnownProjects) else {}
     wanted = name.strip().replace("\\", "/").strip("/").removesuffix(".git").casefold()
     if not wanted:
@@ -247,7 +242,7 @@ def named_root(projects: Projects, name: str) -> str:
     for root, key in reversed(list(places.items())):
         path = root.replace("\\", "/").strip("/").casefold()
         remotes = [part.casefold() for part in key.split(" ") if part.startswith("remote:")]
-        if path == wanted or path.rpartition("/")[2] == wanted:
+        if path == wanted or path.rpartition("/")[2] == wanted or domain_in(root, projects) == wanted:
             return root
         if any(one.endswith(f"/{wanted}") or one == f"remote:{wanted}" for one in remotes):
             return root
@@ -257,7 +252,21 @@ def named_root(projects: Projects, name: str) -> str:
         return found
     nowhere = (root for root in reversed(list(places)) if "remote:" not in places[root])
     short = wanted.rpartition("/")[2]
-    return next((root for root in nowhere if re.split(r"[\\/]", root.rstrip("\\/"))[-1].casefold() == short), "")
+    return next((root for root in nowhere if folder_name(root) == short), "")
+
+
+def namesakes(projects: Projects, root: str) -> list[str]:
+    """The other known projects whose folder has the name of this one's, each with the name that its lines are told
+    with, the newest first; not its own copies."""
+    places = projects.places if isinstance(projects, KnownProjects) else {}
+    name, key = folder_name(root), places.get(root, "")
+    alike = (one for one in reversed(list(places)) if one != root and folder_name(one) == name)
+    return [f"{domain_in(one, projects)} ({one})" for one in alike if not (key and same_key(places[one], key))]
+
+
+def folder_name(root: str) -> str:
+    """The last part of a folder's path, as any system writes it, in small letters."""
+    return re.split(r"[\\/]", root.rstrip("\\/"))[-1].casefold()
 
 
 def _known_above(root: str, places: Mapping[str, str]) -> str:

@@ -107,7 +107,9 @@ class Purge:
         """A JSON value without it: lines that say it leave their lists, passages their texts, and what is kept under
         one of its marks goes. DROP where nothing is left."""
         if isinstance(value, str):
-            return DROP if value in self.marks or self.says(value) else self._text(value)
+            if value in self.marks or self.says(value):
+                return DROP
+            return value if value.startswith("- ") else self.without(value)
         if isinstance(value, list):
             rows = [row for one in value if (row := self.scrubbed(one)) is not DROP]
             named = any(isinstance(one, str) and one in self.marks for one in value)
@@ -123,9 +125,6 @@ class Purge:
                 return DROP
             made[key] = "" if row is DROP else row
         return made
-
-    def _text(self, text: str) -> str:
-        return text if text.startswith("- ") else self.without(text)
 
     def to_json(self) -> dict[str, Any]:
         """What `.state/purging` says."""
@@ -314,12 +313,10 @@ def _rows(data: bytes, purge: Purge) -> Iterator[bytes]:
             yield line
         elif isinstance(row, dict) and str(row.get("file", "")).endswith((".yaml", ".yml")):
             continue  # half of a fact cannot be brought back
-        elif made is not DROP and not (isinstance(made, dict) and "added" in made and not _tells(made)):
+        elif made is not DROP and (
+            not isinstance(made, dict) or "added" not in made or made["added"] or made.get("removed")
+        ):
             yield (json.dumps(made, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8", "replace")
-
-
-def _tells(row: dict[str, Any]) -> bool:
-    return bool(row.get("added") or row.get("removed"))
 
 
 def _lines(text: str, purge: Purge) -> Iterable[str]:

@@ -140,14 +140,10 @@ def _expired(data: bytes) -> frozenset[str]:
         if _EXPIRES in line:
             with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
                 row = json.loads(line.rstrip(b", \r"))
-                if str(row["expires"]) < today and data.count(_said_as(row["fact"])) == 1:
+                said = f'"fact": {json.dumps(row["fact"], ensure_ascii=False)}'.encode("utf-8", "replace")
+                if str(row["expires"]) < today and data.count(said) == 1:  # what holds in another project has not
                     found.add(statement_key(row["fact"]))
     return frozenset(found)
-
-
-def _said_as(fact: str) -> bytes:
-    """A fact as it stands in the index: what holds in another project has not expired."""
-    return f'"fact": {json.dumps(fact, ensure_ascii=False)}'.encode("utf-8", "replace")
 
 
 def _row(bullet: Bullet) -> RemovedStatement:

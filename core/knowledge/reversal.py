@@ -68,9 +68,8 @@ def take_back(paths: Paths, change: Change, now: datetime, run: str) -> str:
         except OSError as error:
             raise could_not_write(path, error) from error
         if notice:
-            raise KnowledgeError(
-                "changes-failed", f"the edit is taken back, but this is told nowhere: {notice}", paths.changes
-            )
+            message = f"the edit is taken back, but this is told nowhere: {notice}"
+            raise KnowledgeError("changes-failed", message, paths.changes)
         if notice is not None:
             return REVERSED
     raise KnowledgeError("changed-outside", "another program keeps saving this file", path, "try again")

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.base import files, locks
+from core.base.checked_lines import Record
 from core.base.paths import Paths
 from core.knowledge.changes import EDIT_RUN, Change
 from core.knowledge.digest import HEADER, written_once
-from core.knowledge.journal import Record, read_journal, states_by_sha
+from core.knowledge.journal import read_journal, states_by_sha
 
 NEVER, HERE, ELSEWHERE, INTERRUPTED, DONE = "never", "here", "elsewhere", "interrupted", "done"
 """How a run stands: none ever ended, this program is at work, another one is, one was cut off, the last one ended."""

@@ -101,15 +101,12 @@ def append_expected(path: Path, payload: bytes, expected: bytes) -> bool:
     back. False, and nothing of it in the file, when it holds something else; what another program has written into it
     in that moment stays. Raises OSError."""
     with folder_lock(path.parent):
-        fd = files.open_regular(path, os.O_RDWR | os.O_APPEND)
-        try:
+        with files.opened(path, os.O_RDWR | os.O_APPEND) as fd:
             if files.read_descriptor(fd) != expected:
                 return False
             with files.naming(path):
                 files.append(fd, payload, len(expected))
                 files.sync(fd)
-        finally:
-            os.close(fd)
         standing = files.read_or_empty(path)  # by its name: an editor may have put another file in its place
         theirs = standing.removesuffix(payload)
         if theirs != standing and theirs and not theirs.endswith(b"\n"):  # theirs came between, without a line break

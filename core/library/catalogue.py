@@ -13,7 +13,6 @@ from core.base.result import KnowledgeError
 from core.library import rows, schema
 from core.library.database import Library, version_of
 from core.library.fetch import is_address, shown, stored_name
-from core.library.links import told_links
 from core.library.places import standing_at
 from core.library.records import Chunk, Document, SourceProfile, UsageTrace
 from core.library.shelve import Shelved, counts_of, in_turn
@@ -94,7 +93,7 @@ def shown_document(library: Library, document: Document) -> Shown:
             tuple(row.source for row in rows.locations_of(connection, document.id)),
             tuple(reversed(rows.traces(connection, uses))),
             standing_at(connection, [chunk.id for chunk in chunks]),
-            told_links(connection, [document.id, *(chunk.id for chunk in chunks)]),
+            rows.told_links(connection, [document.id, *(chunk.id for chunk in chunks)]),
         )
 
 
@@ -103,9 +102,8 @@ def chosen(library: Library, which: str, folder: Path) -> Document:
     (relative to `folder`), or its address."""
     wanted = which.strip()
     if not wanted:
-        raise KnowledgeError(
-            "usage", "which document? give its id or its path", hint="'knowledge library list' lists them"
-        )
+        message = "which document? give its id or its path"
+        raise KnowledgeError("usage", message, hint="'knowledge library list' lists them")
     path = shown(wanted) if is_address(wanted) else os.path.abspath(folder / os.path.expanduser(wanted))
     d, c, place = schema.document.c, schema.chunk.c, schema.location.c
     ways: list[Any] = [d.id.in_(select(place.document_id).where(place.source.in_([path, wanted, stored_name(path)])))]

@@ -82,7 +82,6 @@ def _tight(text: str, piece: Piece) -> Piece | None:
 
 def _markdown(text: str) -> Iterator[Piece]:
     """The blocks of a markdown text below their headings; front matter is a block of its own."""
-
     lines = line_starts(text)
     path: list[tuple[int, str]] = []
     front = re.match(r"---\n(?:.*\n){0,60}?---\n", text)
@@ -99,15 +98,16 @@ def _markdown(text: str) -> Iterator[Piece]:
             path = []
             for mark, follows in zip(marks, [*(mark.start() for mark in marks[1:]), ends], strict=True):
                 level = len(mark[1])
-                path = [*(row for row in path if row[0] < level), (level, _first_words(text[mark.end() : follows]))]
+                # How the section begins: its heading and text stand on one line.
+                words = without_marks(text[mark.end() : follows][:200], ticks=False).split()
+                path = [*(row for row in path if row[0] < level), (level, " ".join(words[:6])[:60])]
                 yield Piece(begins, follows, _joined(path))
                 begins = follows
             continue
         if token.type == "heading_open":
             level = int(token.tag[1:])
-            path = [row for row in path if row[0] < level]
-            words = without_marks(tokens[at + 1].content, ticks=False).strip()
-            path.append((level, words[:120]))
+            title = without_marks(tokens[at + 1].content, ticks=False).strip()[:120]
+            path = [*(row for row in path if row[0] < level), (level, title)]
             yield Piece(begins, ends, _joined(path), "heading")
             continue
         kind = "code" if token.type in ("fence", "code_block") else "data" if token.type == "table_open" else "prose"
@@ -116,11 +116,6 @@ def _markdown(text: str) -> Iterator[Piece]:
 
 _INLINE_HEADING = re.compile(r"(?<!\S)(#{1,6})[ \t]+(?=\S)")
 """A heading in the middle of a line: of a text that lost its line breaks, which is long and would be one block."""
-
-
-def _first_words(text: str) -> str:
-    """How a section begins whose heading and text stand on one line."""
-    return " ".join(without_marks(text[:200], ticks=False).split()[:6])[:60]
 
 
 def _joined(path: Sequence[tuple[int, str]]) -> str:

@@ -14,14 +14,7 @@ from sqlalchemy import Connection, func, select, text, true
 from core.base import files
 from core.base.result import KnowledgeError
 from core.library import schema
-from core.library.database import (
-    Library,
-    backup_name,
-    copy_file,
-    discard_file,
-    experience_of,
-    open_library,
-)
+from core.library.database import Library, backup_name, copy_file, discard_file, experience_of, open_library
 from core.library.rows import counted
 
 AT_ONCE = 1000
@@ -57,9 +50,8 @@ def copy_library(source: Library, target: Library) -> dict[str, int]:
             old.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"))
         held = [table.name for table in schema.TABLES if table.name not in schema.OF_CHUNKS and counted(new, table)]
         if held:
-            raise KnowledgeError(
-                "not-empty", f"the target holds a library already ({', '.join(held[:3])}); nothing was copied"
-            )
+            message = f"the target holds a library already ({', '.join(held[:3])}); nothing was copied"
+            raise KnowledgeError("not-empty", message)
         for table in schema.TABLES:
             asked = select(table).where(schema.OF_CHUNKS.get(table.name, true()))
             rows = old.execution_options(yield_per=AT_ONCE).execute(asked).mappings()

@@ -119,20 +119,17 @@ def open_library(
         raise
     except DBAPIError as error:
         engine.dispose()
-        raise KnowledgeError(
-            "library-failed", f"the library cannot be opened: {cause_of(error)}", shown, _hint(error, path)
-        ) from error
+        message = f"the library cannot be opened: {cause_of(error)}"
+        raise KnowledgeError("library-failed", message, shown, _hint(error, path)) from error
     except OSError as error:
         engine.dispose()
-        raise KnowledgeError(
-            "library-failed", f"the library cannot be opened: {error.strerror or error}", shown
-        ) from error
+        message = f"the library cannot be opened: {error.strerror or error}"
+        raise KnowledgeError("library-failed", message, shown) from error
     return Library(engine, path, copy)
 
 
 def database_errors() -> tuple[type[Exception], ...]:
     """What a database raises, for whoever must not load one to name it."""
-
     from sqlalchemy.exc import SQLAlchemyError
 
     return SQLAlchemyError, sqlite3.Error
@@ -269,7 +266,8 @@ def _carry_traces(library: Library) -> None:
 
     with library.writing() as connection:
         here = {row.name for row in connection.execute(text("PRAGMA main.table_info(usage_trace)"))}
-        names = ", ".join(sorted(here & {row.name for row in connection.execute(text(_COLUMNS))}))
+        there = connection.execute(text("PRAGMA experience.table_info(usage_trace)"))
+        names = ", ".join(sorted(here & {row.name for row in there}))
         for table, columns in (("usage_trace", names), ("trace_chunk", "trace_id, chunk_id, position")):
             connection.exec_driver_sql(
                 f"INSERT OR IGNORE INTO experience.{table}({columns}) SELECT {columns} FROM main.{table}"
@@ -279,9 +277,6 @@ def _carry_traces(library: Library) -> None:
             if (mark := statement_mark(chunk)) in marks:  # an earlier format had chunks so
                 moved = "UPDATE OR IGNORE experience.trace_chunk SET chunk_id = ? WHERE chunk_id = ?"
                 connection.exec_driver_sql(moved, (chunk, mark))
-
-
-_COLUMNS = "PRAGMA experience.table_info(usage_trace)"
 
 
 # --- copies -----------------------------------------------------------------------------------------------------------
@@ -299,19 +294,11 @@ def copy_file(library: Library, target: Path) -> None:
                 assert isinstance(source, sqlite3.Connection)
                 source.backup(copy, pages=1000, name=name)
                 copy.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
-            keep_file(temporary, place)
+            with files.opened(temporary, os.O_RDWR) as descriptor:
+                files.sync(descriptor)
+            files.replace_file(temporary, place)
         finally:
             discard_file(temporary)
-
-
-def keep_file(temporary: Path, target: Path) -> None:
-    """Make a finished file durable under its own name."""
-    descriptor = files.open_regular(temporary, os.O_RDWR)
-    try:
-        files.sync(descriptor)
-    finally:
-        os.close(descriptor)
-    files.replace_file(temporary, target)
 
 
 def discard_file(temporary: Path) -> None:

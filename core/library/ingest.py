@@ -3,6 +3,9 @@
 Each document is one transaction, and what is done needs not be done again: a run that was stopped or killed is gone on
 with by running it again. What cannot be read is reported and stops nothing. One process stores; preparing is done
 wherever the workers are.
+
+What the library knows of files is brought up to date here too: changed ones are read again, moved ones keep what was
+learned of them, and those that are gone are told.
 """
 
 from __future__ import annotations
@@ -23,14 +26,14 @@ from sqlalchemy import Connection, func, or_
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.base import files
-from core.base.result import ErrorInfo, KnowledgeError, Result, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Result, attempt, disk_errors
 from core.base.secrets.redact import redact
 from core.library import rows, schema
 from core.library.database import Library, cause_of
 from core.library.extract import MAX_FILE_BYTES
 from core.library.extract_process import end_idle
 from core.library.fetch import fetch, is_address, shown, stored_name
-from core.library.places import state_of
+from core.library.places import Known, known_files, leave, move, moved_to, state_of
 from core.library.prepare import Item, Prepare, Prepared, Way, prepare
 from core.library.records import Location
 from core.library.shelve import KnownNames, Shelved, in_turn, shelve
@@ -190,7 +193,7 @@ def read_source(source: Source, known: Sequence[Location], content_type: str) ->
 
 def _read_file(source: Source, known: Sequence[Location], content_type: str) -> Item | None:
     path = Path(source.name)
-    try:
+    with disk_errors("unreadable", "the file cannot be read", source.stored):
         found = os.lstat(path)
         if stat.S_ISLNK(found.st_mode) and source.named:
             path = Path(os.path.realpath(path))  # the user named it, so they mean where it leads
@@ -204,10 +207,6 @@ def _read_file(source: Source, known: Sequence[Location], content_type: str) -> 
         if known and all(row.state == state for row in known):
             return None
         read = files.read_file(path, MAX_FILE_BYTES)
-    except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the file cannot be read: {error.strerror or error}", source.stored
-        ) from error
     written = datetime.fromtimestamp(found.st_mtime_ns / 1e9, UTC)
     return Item(source.stored, read.data, read.sha256, state, written, source.origin, content_type, named=source.named)
 
@@ -375,3 +374,51 @@ class _Run:
         self.done += 1
         if self.progress is not None:
             self.progress(self.done, self.number, name, became)
+
+
+# --- what is known of files is brought up to date ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Refreshed:
+    """What a refresh found: the report on changed files, old path -> new one, paths that are gone with the ids of
+    their documents, and how many files are as they were."""
+
+    changed: IngestReport
+    moved: dict[str, str] = field(default_factory=dict)
+    gone: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    unchanged: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """As `--json` tells it."""
+        return {**vars(self), "changed": self.changed.to_json()}
+
+
+def refresh(
+    library: Library,
+    way: Way,
+    *,
+    now: Callable[[], datetime],
+    progress: Progress | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Refreshed:
+    """Look at every file that the library has read. Nothing new is taken in, and nothing taken out: who deleted a file
+    may still want what it said."""
+    with library.reading() as connection:
+        known = known_files(connection)
+    states = {file.path: state_of(file.path) for file in known}
+    away = [file for file in known if not states[file.path]]
+    moved = moved_to(away, known) if away else {}
+
+    def settle(connection: Connection) -> list[Known]:
+        for file in away:
+            if file.path in moved:
+                move(connection, file, moved[file.path])
+        return [file for file in away if file.path not in moved and not leave(connection, file)]
+
+    gone = in_turn(library, settle) if away else []
+    changed = [file for file in known if states[file.path] not in ("", file.state)]
+    sources = [Source(file.path, file.path, file.domain, named=False) for file in changed]
+    report = ingest(library, sources, way, now=now, folder=Path(), progress=progress, stopped=stopped)
+    told = {file.path: tuple(sorted(set(file.documents.values()))) for file in gone}
+    return Refreshed(report, moved, told, len(known) - len(changed) - len(away))

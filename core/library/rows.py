@@ -16,20 +16,8 @@ from sqlalchemy import BindParameter, Connection, Select, Table, bindparam, dele
 from sqlalchemy.dialects import postgresql, sqlite
 
 from core.experience.record import write
-from core.library import schema
-from core.library.records import (
-    SYMMETRIC,
-    ChangeRun,
-    Chunk,
-    Concept,
-    Document,
-    Link,
-    Location,
-    Retrieval,
-    UsageTrace,
-    folded,
-    sha256_of,
-)
+from core.library import records, schema
+from core.library.records import Chunk, Concept, Document, Link, Retrieval, UsageTrace, folded, sha256_of
 
 R = TypeVar("R")
 AT_ONCE = 500
@@ -163,7 +151,7 @@ def add_chunks(connection: Connection, records: Sequence[Chunk]) -> None:
     connection.execute(schema.chunk.insert(), unnumbered)
 
 
-def put_location(connection: Connection, record: Location) -> None:
+def put_location(connection: Connection, record: records.Location) -> None:
     """Where a document is found now; a place has one document at a time."""
     put(connection, schema.location, row_of(record))
 
@@ -179,10 +167,10 @@ def chunks_of(connection: Connection, document_id: str) -> list[Chunk]:
     return read(connection, schema.chunk, Chunk, c.document_id == document_id, order=(c.position, c.number))
 
 
-def locations_of(connection: Connection, document_id: str) -> list[Location]:
+def locations_of(connection: Connection, document_id: str) -> list[records.Location]:
     """Where a document was found."""
     c = schema.location.c
-    return read(connection, schema.location, Location, c.document_id == document_id, order=(c.source,))
+    return read(connection, schema.location, records.Location, c.document_id == document_id, order=(c.source,))
 
 
 # --- concepts and links -----------------------------------------------------------------------------------------------
@@ -235,7 +223,7 @@ def add_links(connection: Connection, records: Iterable[Link]) -> None:
 
 def _link_row(record: Link) -> dict[str, Any]:
     row = row_of(record)
-    if record.relation in SYMMETRIC and record.source_id > record.target_id:
+    if record.relation in records.SYMMETRIC and record.source_id > record.target_id:
         for what in ("type", "id"):
             row[f"source_{what}"], row[f"target_{what}"] = row[f"target_{what}"], row[f"source_{what}"]
     return row
@@ -257,6 +245,61 @@ _LINKS = (
     .where(or_(_l.source_id.in_(IDS), _l.target_id.in_(IDS)))
     .order_by(_l.created_at, _l.id)
 )
+
+
+# --- how things stand to each other, in words: for who reads one of them ----------------------------------------------
+
+BY_HAND = "manual"
+"""Who made a link that a user made."""
+TOLD = ("contradicts", "better_for", "supersedes")
+"""Relations that are told whoever found them; the others where a user made them."""
+_BACK = {
+    "supports": "supported by", "supersedes": "superseded by", "elaborates": "elaborated by", "applies": "applied by",
+    "derived_from": "a source of",
+}  # fmt: skip
+_FORTH = {"supersedes": "newer than"}
+"""A relation as the other end, and as this one, has it; where neither tells, by its name."""
+
+
+def told_links(connection: Connection, ids: Iterable[str]) -> dict[str, list[str]]:
+    """For documents, chunks and concepts, by their ids, the links that should be known to who trusts them, as
+    sentences."""
+    wanted = set(ids)
+    links = [one for one in links_of(connection, *sorted(wanted)) if one.relation in TOLD or one.created_by == BY_HAND]
+    texts = _texts(connection, links)
+    sentences: dict[str, list[str]] = {}
+    for link in links:
+        for here, there in ((link.source_id, link.target_id), (link.target_id, link.source_id)):
+            if here in wanted and there in texts:
+                said = f"{_relation(link, here == link.source_id)} {texts[there]}"
+                why = f" ({' '.join(link.note.split())})" if link.note and link.created_by == BY_HAND else ""
+                sentences.setdefault(here, []).append(said + why)
+    return sentences
+
+
+def _relation(link: Link, forward: bool) -> str:
+    if link.relation == "better_for":
+        return f"{'better' if forward else 'worse'} for {link.task_type or 'some tasks'} than"
+    return (_FORTH if forward else _BACK).get(link.relation, link.relation.replace("_", " "))
+
+
+def _texts(connection: Connection, links: Iterable[Link]) -> Mapping[str, str]:
+    """The ends of links, each by its kind and what it says: `chunk 3f2a91c0: "…"`."""
+    c, d, k = schema.chunk.c, schema.document.c, schema.concept.c
+    ends = sorted({end for link in links for end in (link.source_id, link.target_id)})
+    texts: dict[str, str] = {}
+    for part in in_parts(ends):
+        for key, summary, content in connection.execute(select(c.id, c.summary, c.content).where(c.id.in_(part))):
+            texts[key] = f"chunk {key[:8]}: {_quoted((summary or content)[:160])}"
+        for key, title in connection.execute(select(d.id, d.title).where(d.id.in_(part))):
+            texts[key] = f"document {key[:8]}: {_quoted(title)}"
+        for key, name in connection.execute(select(k.id, k.name).where(k.id.in_(part))):
+            texts[key] = f"concept {_quoted(name)}"
+    return texts
+
+
+def _quoted(text: str) -> str:
+    return f'"{" ".join(text.split())}"'
 
 
 # --- usage ------------------------------------------------------------------------------------------------------------
@@ -303,7 +346,7 @@ def add_retrieval(
         connection.execute(schema.retrieval_chunk.insert(), rows)
 
 
-def put_run(connection: Connection, record: ChangeRun) -> None:
+def put_run(connection: Connection, record: records.ChangeRun) -> None:
     """A run that changes what was learned: at its beginning, at its end, when it is undone."""
     put(connection, schema.change_run, row_of(record))
 

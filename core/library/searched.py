@@ -17,7 +17,7 @@ from typing import Any
 
 from core.base import files
 from core.base.entry import Entry, SearchSource
-from core.base.result import KnowledgeError
+from core.base.result import disk_errors
 from core.search.store import DOCUMENT
 
 NAME = "documents::library.db"
@@ -87,16 +87,13 @@ def shelves(path: Path) -> dict[str, bytes]:
 
 def entries(path: Path, begin: str, _data: bytes) -> Sequence[Entry]:
     """A row for each chunk of a part: `key` is its id, `path` where its document was found first."""
-    try:
-        with _opened(path) as library:
-            return [
-                Entry(DOCUMENT, key, titled(title, heading), text, day, "", (), project, source, document, position)
-                for key, title, heading, text, day, project, source, document, position in library.execute(
-                    _CHUNKS, (begin, begin[:1] + chr(ord(begin[1]) + 1))
-                )
-            ]
-    except OSError as error:
-        raise KnowledgeError("unreadable", f"the library cannot be searched: {error.strerror}", str(path)) from error
+    with disk_errors("unreadable", "the library cannot be searched", path), _opened(path) as library:
+        return [
+            Entry(DOCUMENT, key, titled(title, heading), text, day, "", (), project, source, document, position)
+            for key, title, heading, text, day, project, source, document, position in library.execute(
+                _CHUNKS, (begin, begin[:1] + chr(ord(begin[1]) + 1))
+            )
+        ]
 
 
 def is_gone(source: str) -> bool:

@@ -22,24 +22,13 @@ from sqlalchemy import Connection, delete, func, select, true, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
 from core.base.project import project_root, repository_root
-from core.library import rows, schema
+from core.library import records, rows, schema
 from core.library.concepts import Names
 from core.library.database import Library
 from core.library.describe import Named
 from core.library.fetch import is_address
 from core.library.prepare import Prepared
-from core.library.records import (
-    Chunk,
-    Concept,
-    Document,
-    Link,
-    Location,
-    SourceProfile,
-    day_of,
-    folded,
-    new_id,
-    sha256_of,
-)
+from core.library.records import Chunk, Concept, Document, Link, Location, day_of, folded, new_id, sha256_of
 
 T = TypeVar("T")
 TRIES = 6
@@ -126,17 +115,8 @@ def _passes(error: DBAPIError) -> bool:
 
 def shelve(library: Library, prepared: Prepared, sha256: str, state: str, now: datetime, known: KnownNames) -> Shelved:
     """Store one document and where it was found. `sha256` is that of the bytes there, `state` as in `Location`."""
-
-    def work(connection: Connection) -> Shelved:
-        return _shelve(
-            connection,
-            prepared,
-            Location(prepared.source, "", sha256, now, state, _project(prepared.source)),
-            now,
-            known,
-        )
-
-    return in_turn(library, work, known.forget)
+    place = Location(prepared.source, "", sha256, now, state, _project(prepared.source))
+    return in_turn(library, lambda connection: _shelve(connection, prepared, place, now, known), known.forget)
 
 
 def _there(connection: Connection, prepared: Prepared) -> tuple[Document | None, Document | None]:
@@ -158,7 +138,7 @@ def _shelve(connection: Connection, prepared: Prepared, place: Location, now: da
     content = sha256_of(prepared.document.text)
     same, before = _there(connection, prepared)
     if same is not None:
-        status, left = _again(connection, prepared, same, before, place, now, known)
+        status, left = _again(connection, prepared, same, before, place, known)
         number = rows.counted(connection, schema.chunk, schema.chunk.c.document_id == same.id)
         return Shelved(same.id, prepared.source, same.title, same.content_type, number, status, left)
     text, said = prepared.document, prepared.said
@@ -167,7 +147,7 @@ def _shelve(connection: Connection, prepared: Prepared, place: Location, now: da
         said.top_summary, said.key_claims, content_sha256=content, written_at=text.written_at, language=text.language,
     )  # fmt: skip
     rows.add_document(connection, document)
-    old = _superseded(connection, before, document.id, place, now)
+    old = _superseded(connection, before, document.id, place)
     left = _settle(connection, prepared, document.id, old, now, known)
     status, number = "changed" if before is not None else "new", len(prepared.chunks)
     return Shelved(document.id, prepared.source, document.title, document.content_type, number, status, left)
@@ -179,7 +159,6 @@ def _again(
     same: Document,
     before: Document | None,
     place: Location,
-    now: datetime,
     known: KnownNames,
 ) -> tuple[str, int]:
     """The library has this content already: here, elsewhere, or as the former version of something. What became of it,
@@ -187,7 +166,7 @@ def _again(
     if before is not None and before.id == same.id:
         rows.put_location(connection, replace(place, document_id=same.id))
         return "archived" if same.status == "archived" else "unchanged", 0
-    old = _superseded(connection, before, same.id, place, now)
+    old = _superseded(connection, before, same.id, place)
     if same.status != "superseded":
         left = sum(_used(connection, old).values())
         return "archived" if same.status == "archived" else "known", left
@@ -195,13 +174,11 @@ def _again(
     connection.execute(update(schema.document).where(c.id == same.id).values(status="active"))
     link = schema.link.c
     connection.execute(delete(schema.link).where(link.target_id == same.id, link.relation == "supersedes"))
-    left = _settle(connection, prepared, same.id, [*old, *rows.chunks_of(connection, same.id)], now, known)
+    left = _settle(connection, prepared, same.id, [*old, *rows.chunks_of(connection, same.id)], place.seen_at, known)
     return "restored", left
 
 
-def _superseded(
-    connection: Connection, before: Document | None, document_id: str, place: Location, now: datetime
-) -> list[Chunk]:
+def _superseded(connection: Connection, before: Document | None, document_id: str, place: Location) -> list[Chunk]:
     """The place has another document now; the former one is that of the other places where it is found, or superseded
     where there is none. Its chunks, of which the same words move over."""
     rows.put_location(connection, replace(place, document_id=document_id))
@@ -214,7 +191,8 @@ def _superseded(
             connection.execute(update(schema.document).where(c.id == before.id).values(source=elsewhere[0].source))
         return []
     connection.execute(update(schema.document).where(c.id == before.id).values(status="superseded"))
-    rows.add_link(connection, Link(new_id(), "document", document_id, "document", before.id, "supersedes", now))
+    link = Link(new_id(), "document", document_id, "document", before.id, "supersedes", place.seen_at)
+    rows.add_link(connection, link)
     return rows.chunks_of(connection, before.id)
 
 
@@ -224,7 +202,7 @@ def _profile(connection: Connection, prepared: Prepared, now: datetime) -> str:
     asked = select(c.id).where(c.domain == prepared.domain, c.source_type == prepared.source_type)
     found = connection.execute(asked).scalar()
     if found is None:
-        record = SourceProfile(new_id(), prepared.domain, prepared.source_type, now, now)
+        record = records.SourceProfile(new_id(), prepared.domain, prepared.source_type, now, now)
         rows.put_new(connection, schema.source_profile, [rows.row_of(record)])
         found = connection.execute(asked).scalar_one()
     return str(found)

@@ -173,7 +173,6 @@ def why_gone(error: BaseException) -> str:
 
 def local_processes(number: int) -> Callable[[], Executor]:
     """Processes of this computer, begun again rather than forked: a fork would take our locks and connections along."""
-
     return lambda: ProcessPoolExecutor(number, mp_context=multiprocessing.get_context("spawn"))
 
 
@@ -195,13 +194,11 @@ def cluster(address: str) -> tuple[Callable[[], Executor], int]:
         hint = (
             "start one with `dask scheduler`, workers with `dask worker ADDRESS`, or leave the setting `workers` empty"
         )
-        raise KnowledgeError(
-            "no-cluster", f"the scheduler {address} does not answer: {why_gone(error)}", hint=hint
-        ) from error
+        message = f"the scheduler {address} does not answer: {why_gone(error)}"
+        raise KnowledgeError("no-cluster", message, hint=hint) from error
     if not threads:
-        raise KnowledgeError(
-            "no-cluster", f"the scheduler {address} has no workers", hint=f"start one: dask worker {address}"
-        )
+        message = f"the scheduler {address} has no workers"
+        raise KnowledgeError("no-cluster", message, hint=f"start one: dask worker {address}")
     return (lambda: _ClusterExecutor(new_client()), threads * 2)
 
 

@@ -50,9 +50,8 @@ def read(reply: Mapping[str, Any], question: Question) -> Answer:
         raise KnowledgeError("model-refused", "anthropic: the model refused to answer", hint="try another model")
     blocks = rows(reply, "content")
     if not blocks and not reason:
-        raise KnowledgeError(
-            "bad-answer", "anthropic answered without any content", hint="check that base_url is right"
-        )
+        message = "anthropic answered without any content"
+        raise KnowledgeError("bad-answer", message, hint="check that base_url is right")
     usage = child(reply, "usage")
     cached = add_counts(count_of(usage, "cache_creation_input_tokens"), count_of(usage, "cache_read_input_tokens"))
     return Answer(

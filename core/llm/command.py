@@ -113,9 +113,8 @@ def finished(
         except (OSError, ValueError) as problem:
             reason = getattr(problem, "strerror", None) or "an argument cannot be passed"
             hint = "check [ai_settings.knowledge].command"
-            raise KnowledgeError(
-                "command-missing", f"the program {name} cannot be started ({reason})", hint=hint
-            ) from problem
+            message = f"the program {name} cannot be started ({reason})"
+            raise KnowledgeError("command-missing", message, hint=hint) from problem
         assert process.stdin is not None
         asked = f"{ASKED_LINE}\n\n{prompt}".encode()
         threading.Thread(target=_feed, args=(process.stdin, asked), name="llm-command", daemon=True).start()

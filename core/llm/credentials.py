@@ -62,9 +62,8 @@ def read_keys(path: Path) -> dict[str, str]:
         with os.fdopen(descriptor, "rb") as file:
             state = os.fstat(descriptor)
             if not stat.S_ISREG(state.st_mode):
-                raise KnowledgeError(
-                    "credentials-unreadable", "the credentials file is not a regular file", path, "replace it"
-                )
+                message = "the credentials file is not a regular file"
+                raise KnowledgeError("credentials-unreadable", message, path, "replace it")
             if os.name == "posix" and state.st_mode & 0o077:
                 message = f"others on this computer can open the credentials file (mode {state.st_mode & 0o777:04o})"
                 raise KnowledgeError("credentials-exposed", message, path, f"run: chmod 600 {path}")
@@ -92,9 +91,8 @@ def _parse(content: bytes, path: Path) -> dict[str, str]:
     except (ValueError, RecursionError) as problem:
         found = re.search(r"at line (\d+)", str(problem))
         where = f"in line {found[1]}" if found else "at its end"
-        raise KnowledgeError(
-            "credentials-malformed", f"the credentials file is not valid TOML {where}", path, example
-        ) from problem
+        message = f"the credentials file is not valid TOML {where}"
+        raise KnowledgeError("credentials-malformed", message, path, example) from problem
     keys = document.get("keys", {})
     if not isinstance(keys, dict):
         raise KnowledgeError("credentials-malformed", "keys is not a table in the credentials file", path, example)

@@ -87,9 +87,8 @@ def connect(
     spec = PROVIDERS.get(settings.provider)
     if spec is None:
         known = ", ".join(PROVIDERS)
-        raise KnowledgeError(
-            "unknown-provider", f"there is no provider {settings.provider!r}", hint=f"use one of: {known}"
-        )
+        message = f"there is no provider {settings.provider!r}"
+        raise KnowledgeError("unknown-provider", message, hint=f"use one of: {known}")
     if settings.timeout_seconds <= 0 or settings.max_answer_bytes <= 0:
         message = "the time and the size allowed for an answer must be greater than 0"
         raise KnowledgeError("bad-settings", message, hint="check request_timeout_seconds in config.toml")
@@ -149,9 +148,8 @@ def _program(settings: ModelSettings, preset: Preset | None, cancelled: Callable
         raise KnowledgeError("no-command", "the provider command needs a program to run", hint=hint)
     if preset is not None and shutil.which(preset.program) is None:
         hint = f"install {preset.title}, or set another provider"
-        raise KnowledgeError(
-            "command-missing", f"the program {preset.program} of {preset.title} was not found", hint=hint
-        )
+        message = f"the program {preset.program} of {preset.title} was not found"
+        raise KnowledgeError("command-missing", message, hint=hint)
 
     def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
         try:
@@ -253,9 +251,8 @@ def _checked(answer: Answer, label: str, model: str, key: str = "", prompt: str 
     tokens that the prompt has no room for is not believed.
     """
     if not answer.text.strip() and not answer.truncated:
-        raise KnowledgeError(
-            "empty-answer", f"{label} answered with an empty text", hint="try again, or choose another model"
-        )
+        message = f"{label} answered with an empty text"
+        raise KnowledgeError("empty-answer", message, hint="try again, or choose another model")
     named = answer.model if answer.model == model else excerpt(answer.model, key, MODEL_CHARACTERS)
     count = answer.input_tokens
     if count is not None and prompt and count > len(prompt.encode()) + PROMPT_ALLOWANCE:

@@ -48,9 +48,8 @@ def named(model: str) -> Path:
     try:
         path = Path(text).expanduser()
     except RuntimeError:
-        raise KnowledgeError(
-            "bad-settings", f"{excerpt(text)!r} names a user whom this computer does not know"
-        ) from None
+        message = f"{excerpt(text)!r} names a user whom this computer does not know"
+        raise KnowledgeError("bad-settings", message) from None
     if not path.is_absolute():
         hint = "write the whole path of a GGUF file, or one that begins with ~/ (huggingface.co has such files)"
         raise KnowledgeError("bad-settings", f"{excerpt(text)!r} is no whole path of a file", hint=hint)

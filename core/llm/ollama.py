@@ -26,17 +26,14 @@ def first_dialect(base_url: str) -> Dialect:
     return Dialect()
 
 
-def context_for(prompt: str, max_output_tokens: int) -> int:
-    """Tokens of context for this prompt. Ollama's default is small, and it cuts a longer prompt without a word."""
-    needed = len(prompt.encode()) // 3 + (max_output_tokens or ANSWER_RESERVE_TOKENS)
-    return next((step for step in CONTEXT_STEPS if needed <= step), CONTEXT_STEPS[-1])
-
-
 def build(base_url: str, question: Question, dialect: Dialect) -> Call:
     """The request for `question`; the answer comes as one object, not as a stream."""
     structure = dialect.structures[0] if question.schema is not None else "none"
     prompt = question.prompt if structure == "schema" else question.prompt_with_schema()
-    options: dict[str, Any] = {"num_ctx": context_for(prompt, question.max_output_tokens)}
+    # Ollama's default is small, and it cuts a longer prompt without a word.
+    needed = len(prompt.encode()) // 3 + (question.max_output_tokens or ANSWER_RESERVE_TOKENS)
+    context = next((step for step in CONTEXT_STEPS if needed <= step), CONTEXT_STEPS[-1])
+    options: dict[str, Any] = {"num_ctx": context}
     if question.max_output_tokens:
         options["num_predict"] = question.max_output_tokens
     body: dict[str, Any] = {
@@ -57,9 +54,8 @@ def build(base_url: str, question: Question, dialect: Dialect) -> Call:
 def read(reply: Mapping[str, Any], question: Question) -> Answer:
     """`message.content`; a `done_reason` other than `stop` (`length`) means that it may be cut off."""
     if "message" not in reply:
-        raise KnowledgeError(
-            "bad-answer", "ollama answered without a message", hint="check that base_url is an Ollama server"
-        )
+        message = "ollama answered without a message"
+        raise KnowledgeError("bad-answer", message, hint="check that base_url is an Ollama server")
     return Answer(
         text=without_thinking(text_of(child(reply, "message"), "content")),
         model=text_of(reply, "model") or question.model,

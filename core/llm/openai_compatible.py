@@ -75,9 +75,8 @@ def read(reply: Mapping[str, Any], question: Question) -> Answer:
     """The first choice. A refusal or a content filter is an error, `finish_reason: length` a truncated answer."""
     choices = rows(reply, "choices")
     if not choices:
-        raise KnowledgeError(
-            "bad-answer", "openai answered without any choice", hint="check that base_url speaks this format"
-        )
+        hint = "check that base_url speaks this format"
+        raise KnowledgeError("bad-answer", "openai answered without any choice", hint=hint)
     choice = choices[0]
     message = choice.get("message") if isinstance(choice, Mapping) else None
     refused = text_of(message, "refusal")

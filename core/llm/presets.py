@@ -79,9 +79,8 @@ def _object(text: str) -> dict[str, Any]:
 
 def _no_answer(title: str, said: str) -> KnowledgeError:
     words = f": {excerpt(said)}" if said.strip() else ""
-    return KnowledgeError(
-        "command-failed", f"{title} gave no answer{words}", hint="run it by hand and see what it says"
-    )
+    message = f"{title} gave no answer{words}"
+    return KnowledgeError("command-failed", message, hint="run it by hand and see what it says")
 
 
 def read_claude_code(text: str) -> Answer:

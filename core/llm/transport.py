@@ -77,7 +77,10 @@ def post(call: Call, retry_policy: RetryPolicy) -> Reply:
         pause = _pause_before(attempt, result)
         if pause >= retry_policy.remaining():
             raise gave_up  # the next try would begin after the deadline: say now what is wrong
-        _wait(pause, retry_policy)
+        while pause > 0 and not retry_policy.cancelled():  # in short steps, so that a cancellation is noticed
+            step = min(SLICE_SECONDS, pause)
+            retry_policy.sleep(step)
+            pause -= step
         attempt += 1
 
 
@@ -129,14 +132,6 @@ def retry_info(body: bytes) -> float | None:
         if text_of(row, "@type").endswith("/google.rpc.RetryInfo") and delay:
             return retry_after(delay) if delay.replace(".", "", 1).isdigit() else None
     return None
-
-
-def _wait(seconds: float, retry_policy: RetryPolicy) -> None:
-    """Sleep in short steps, so that a cancellation is noticed."""
-    while seconds > 0 and not retry_policy.cancelled():
-        step = min(SLICE_SECONDS, seconds)
-        retry_policy.sleep(step)
-        seconds -= step
 
 
 # What kept an exchange from an answer -> code, what happened, what to do.

@@ -97,11 +97,9 @@ def failure(event: Command) -> str:
 
 def went_well(event: Event) -> bool:
     """Whether a command ran and nothing says that it failed."""
-    return (
-        isinstance(event, Command)
-        and event.answered
-        and not (event.refused or event.failed or words.HARD_ERROR.search(event.output[:400]))
-    )
+    if not isinstance(event, Command) or not event.answered or event.refused or event.failed:
+        return False
+    return not any(words.HARD_ERROR.search(row.strip()) for row in event.output[:400].split("\n"))
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,15 @@ def to_commit(tasks: Sequence[dict[str, str]]) -> list[dict[str, str]]:
     return [task for task in tasks if _TO_COMMIT.match(task["statement"])]
 
 
+_FILES = re.compile(r"Commit ((?:`[^`]+`(?:, )?)+).*: changed and not committed when the session ended", re.DOTALL)
+
+
+def files_to_commit(task: str) -> list[str]:
+    """The names of the files in such a task, without their folders; [] for any other."""
+    found = _FILES.fullmatch(task)
+    return [name.rpartition("/")[2] for name in re.findall("`([^`]+)`", found[1])] if found else []
+
+
 def made_commit(session: Session) -> bool:
     """Whether something was committed in a session."""
     return any(isinstance(row, Commit) and row.succeeded for _, row in session.events)

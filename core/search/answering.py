@@ -50,6 +50,9 @@ TOLD = 0.0003
 """Each character that a turn has told speaks so much against more of it: a long message would fill the room alone. Of
 55 points of 20 questions by which it was set the first conversation tells 32, without this 24; of the 43 of 17 others
 36, as before; of 166 questions a right turn is among those shown for 146 (138)."""
+PASTED = 1500
+"""What the user says is mostly shorter; a longer turn was pasted, and its share of `OF_USER` is so much of its length.
+Of 219 points of 102 questions by which it was set the first answers tell one more, none less."""
 REPLY, QUESTION = 40, 240
 """A reply of so few characters says nothing without what it answers; it gets so many of that."""
 REFUSED = 0.5
@@ -126,19 +129,42 @@ class _Sentence(NamedTuple):
     role: str = ""
 
 
+class Weighed(NamedTuple):
+    """The sentences of some turns with what speaks for each, of which an excerpt is made for any room. `shares` is how
+    much of the question each of its terms is, `last` the turn at which the conversation ends."""
+
+    shares: Sequence[float]
+    rows: Sequence[_Sentence]
+    last: int = -1
+    numbered: bool = False
+
+    def excerpt(self, room: int) -> Excerpt | None:
+        """The best sentences, in their order; None where nothing is left."""
+        shares, rows = self.shares, self.rows
+        picked = _picked(shares, rows, room)
+        if not picked:
+            return None
+        seen = frozenset().union(*(row.terms for row in picked))
+        of: dict[int, int] = {}
+        for row in picked:
+            of[row.position] = of.get(row.position, 0) + len(row.text)
+        sides = pairwise((*rows, rows[-1]._replace(position=-1)))
+        sharp = max(
+            _mass(shares, one.terms | (then.terms if then.position == one.position else one.terms))
+            for one, then in sides
+        )
+        text = _joined(picked, self.last, numbered=self.numbered)
+        least = min(row.base + _mass(shares, row.terms) for row in picked)
+        left = sum(row.base + _mass(shares, row.terms) >= least for row in rows) - len(picked)
+        return Excerpt(text, max(of, key=lambda at: of[at]), _mass(shares, seen), sharp, left)
+
+
 def answering(
-    database: Database,
-    question: str,
-    stems: Stems,
-    thread: int,
-    places: Sequence[int],
-    room: int = CHARACTERS,
-    told: str = "",
-    role: str = "",
-) -> Excerpt | None:
-    """The sentences of a conversation that answer a question, at most `room` characters; `places` are the positions of
-    the turns that match it, the best one first, () where nobody looked. What stands in `told` is known to the reader
-    and left out; with a `role` only what that one said. None where the question has no words, or nothing is left."""
+    database: Database, question: str, stems: Stems, thread: int, places: Sequence[int], told: str = "", role: str = ""
+) -> Weighed | None:
+    """The sentences of a conversation that may answer a question; `places` are the positions of the turns that match
+    it, the best one first, () where nobody looked. What stands in `told` is known to the reader and left out; with a
+    `role` only what that one said. None where the question has no words."""
     query = parse_query(question, database, stems)
     if not query.terms:
         return None
@@ -147,7 +173,7 @@ def answering(
         of_role = set(stored.positions(database, thread, role))
         best = _best_places(database, query, stems, thread, (), of_role)
         worth = {place: NEAR / (1 + rank) for rank, place in enumerate(best)}
-        return chosen(query, stems, stored.turns_at(database, thread, sorted(worth)), 0, room, worth, told)
+        return weighed(query, stems, stored.turns_at(database, thread, sorted(worth)), 0, worth, told)
     ends = _ends_of_exchanges(spoken)
     others = {at for at, _ in spoken}.intersection(places) if places else {at for at, _ in spoken}
     best = _best_places(database, query, stems, thread, places[:1], others)
@@ -172,7 +198,7 @@ def answering(
             wanted[at] = max(wanted.get(at, 0.0), NEAR + AT_END)
     pieces = stored.turns_at(database, thread, sorted(wanted))
     pieces = _with_questions(database, thread, spoken, pieces)
-    return chosen(query, stems, pieces, 0, room, wanted, told, stored.last_position(database, thread))
+    return weighed(query, stems, pieces, 0, wanted, told, stored.last_position(database, thread))
 
 
 def _with_questions(
@@ -215,22 +241,29 @@ def _ends_of_exchanges(spoken: Sequence[tuple[int, str]]) -> set[int]:
 
 
 def chosen(
+    query: Query, stems: Stems, pieces: Sequence[Piece], position: int, room: int = CHARACTERS
+) -> Excerpt | None:
+    """The best sentences of these turns, in their order, those behind the match at `position` before those that stand
+    before it."""
+    return weighed(query, stems, pieces, position).excerpt(room)
+
+
+def weighed(
     query: Query,
     stems: Stems,
     pieces: Sequence[Piece],
     position: int,
-    room: int = CHARACTERS,
     worth: Mapping[int, float] | None = None,
     told: str = "",
     last: int = -1,
-) -> Excerpt | None:
-    """The best sentences of these turns, in their order, without those that stand in `told`. `worth` is what speaks for
-    a turn beforehand; without it those behind the match at `position` come before those that stand before it. The turn
-    at `last` is the end of its conversation, and is marked so."""
+) -> Weighed:
+    """The sentences of these turns, without those that stand in `told`. `worth` is what speaks for a turn beforehand;
+    without it how far it is from `position`. The turn at `last` is the end of its conversation, and is marked so."""
     turns = [(one, [(text, words_of(text)) for text in sentences(one.text)]) for one in pieces]
     known = stems.learn({word for _, texts in turns for _, words in texts for word in words})
     wanted: dict[str, int] = {stem: at for at, term in enumerate(query.terms) for stem in term.stems}
     all_worth = query.worth
+    asked = [kind.search(query.text) is not None for kind in (_ASKS_CAUSE, _ASKS_VALUE, _ASKS_REFUSAL, _ASKS_FAILURE)]
     shares = [term.worth / all_worth for term in query.terms]
     rows: list[_Sentence] = []
     for one, texts in turns:
@@ -245,23 +278,9 @@ def chosen(
                 beside = made[max(0, row.at - AROUND) : row.at + AROUND + 1]
                 around = frozenset().union(*(other.terms for other in beside))
                 concludes = CONCLUDES * (one.role == "assistant" and row.at >= len(made) - 4 and len(made) > 8)
-                manner = _manner(query, one, row.text)
+                manner = _manner(asked, one, row.text)
                 rows.append(row._replace(base=near + OF_AROUND * _mass(shares, around) + concludes + manner))
-    picked = _picked(shares, rows, room)
-    if not picked:
-        return None
-    seen = frozenset().union(*(row.terms for row in picked))
-    of: dict[int, int] = {}
-    for row in picked:
-        of[row.position] = of.get(row.position, 0) + len(row.text)
-    sides = pairwise((*rows, rows[-1]._replace(position=-1)))
-    sharp = max(
-        _mass(shares, one.terms | (then.terms if then.position == one.position else one.terms)) for one, then in sides
-    )
-    text = _joined(picked, last, numbered=worth is not None)
-    least = min(row.base + _mass(shares, row.terms) for row in picked)
-    left = sum(row.base + _mass(shares, row.terms) >= least for row in rows) - len(picked)
-    return Excerpt(text, max(of, key=lambda at: of[at]), _mass(shares, seen), sharp, left)
+    return Weighed(shares, rows, last, worth is not None)
 
 
 def _picked(shares: Sequence[float], rows: Sequence[_Sentence], room: int) -> list[_Sentence]:
@@ -351,21 +370,21 @@ def _mass(shares: Sequence[float], terms: Iterable[int]) -> float:
     return sum([shares[term] for term in terms])
 
 
-def _manner(query: Query, one: Piece, text: str) -> float:
-    """What speaks for a sentence beside its words: that it tells a cause or a value, and who says it."""
-    score = 0.0
+def _manner(asked: Sequence[bool], one: Piece, text: str) -> float:
+    """What speaks for a sentence beside its words: that it tells what is `asked` for, and who says it."""
+    score, (cause, value, refusal, failure) = 0.0, asked
     if _CAUSE.search(text):
-        score += 0.3 if _ASKS_CAUSE.search(query.text) else 0.12
-    if _VALUE.search(text) and _ASKS_VALUE.search(query.text):
+        score += 0.3 if cause else 0.12
+    if value and _VALUE.search(text):
         score += 0.1
-    if _REFUSAL.match(text) and _ASKS_REFUSAL.search(query.text):
+    if refusal and _REFUSAL.match(text):
         score += REFUSED
     if one.role == "tool":
         score += OF_TOOL
-        if _FAILURE.search(text) and _ASKS_FAILURE.search(query.text):
+        if failure and _FAILURE.search(text):
             score += REFUSED
     elif one.role == "user":
-        score += OF_USER
+        score += OF_USER * min(1.0, PASTED / len(one.text))
     if _ANNOUNCES.match(text):
         score += ANNOUNCES
     return score

@@ -141,7 +141,6 @@ class Canvas:
             self.renew()
 
     def _restyle(self) -> None:
-        self.pen.forget()
         self._on_size((-1, self.tall))
         self.renew()
 

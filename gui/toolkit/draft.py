@@ -86,11 +86,7 @@ def word_before(text: str, at: int) -> int:
     """Where the word begins that the place is in, or behind."""
     while at > 0 and _kind(text[at - 1]) == " ":
         at -= 1
-    if at > 0:
-        kind = _kind(text[at - 1])
-        while at > 0 and _kind(text[at - 1]) == kind:
-            at -= 1
-    return _before(text, at)
+    return _before(text, _begin_of_run(text, at - 1) if at > 0 else at)
 
 
 def word_at(text: str, at: int) -> tuple[int, int]:
@@ -98,10 +94,14 @@ def word_at(text: str, at: int) -> tuple[int, int]:
     if not text:
         return 0, 0
     at = min(at, len(text) - 1)
-    kind, begin = _kind(text[at]), at
-    while begin > 0 and _kind(text[begin - 1]) == kind:
-        begin -= 1
-    return _before(text, begin), _behind(text, _end_of_run(text, at))
+    return _before(text, _begin_of_run(text, at)), _behind(text, _end_of_run(text, at))
+
+
+def _begin_of_run(text: str, at: int) -> int:
+    kind = _kind(text[at])
+    while at > 0 and _kind(text[at - 1]) == kind:
+        at -= 1
+    return at
 
 
 def _end_of_run(text: str, at: int) -> int:

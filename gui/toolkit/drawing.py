@@ -64,6 +64,7 @@ class Pen:
         self._by_role: dict[str, _Pool] = {}
         self._base = 0.0
         self._sizes: dict[str, int] = {}
+        look.on_change(self._forget)
 
     def _pools(self) -> list[_Pool]:
         return [self._boxes, self._lines, *self._by_role.values()]
@@ -122,7 +123,7 @@ class Pen:
         for pool in self._pools():
             pool.hide_rest()
 
-    def forget(self) -> None:
+    def _forget(self) -> None:
         """After a change of palette or scale: everything is set again."""
         for pool in self._pools():
             pool.forget()
@@ -188,7 +189,7 @@ class Drawing:
         self.below = Pen(look, self.item)
         self.over = Pen(look, self.item)
         look.follow(self.holder, self._fit)
-        look.on_change(self._restyle)
+        look.on_change(self.redraw)
 
     def set_height(self, height: float) -> None:
         """Another height, in unscaled pixels."""
@@ -230,7 +231,42 @@ class Drawing:
         dpg.configure_item(self.item, width=int(width), height=int(height))
         self.redraw()
 
-    def _restyle(self) -> None:
-        self.below.forget()
-        self.over.forget()
-        self.redraw()
+
+Part = tuple[float, str]
+"""One segment: how much, and in which colour."""
+
+
+class SegmentBar:
+    """How a whole is divided, as wide as `parent`; what is not used stays empty."""
+
+    def __init__(self, look: Look, parent: int, *, height: float) -> None:
+        self._look, self._height, self._width = look, height, 0.0
+        self._parts: Sequence[Part] = ()
+        self._total = 1.0
+        self.item = int(dpg.add_drawlist(10, look.px(height), parent=parent))
+        self._pen = Pen(look, self.item)
+        look.follow(parent, self._fit)
+        look.on_change(self._draw)
+
+    def set(self, parts: Sequence[Part], total: float) -> None:
+        """Show `parts` of `total`."""
+        self._parts, self._total = parts, max(total, 1e-9)
+        self._draw()
+
+    def _fit(self, width: float, _height: float) -> None:
+        self._width = width
+        self._draw()
+
+    def _draw(self) -> None:
+        px, height, x = self._look.px, self._look.px(self._height), 0.0
+        if self._width <= 0:
+            return
+        dpg.configure_item(self.item, width=int(self._width), height=height)
+        self._pen.begin()
+        self._pen.box(0, 0, self._width, height, "field", px(3))
+        for value, color in self._parts:
+            end = min(x + self._width * value / self._total, self._width)
+            if end - x >= 1:
+                self._pen.box(x, 0, max(end - px(2), x + 1), height, color, px(3))
+            x = end
+        self._pen.end()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import dearpygui.dearpygui as dpg
 
@@ -91,12 +91,12 @@ class Listing(Generic[T]):
 
     # --- the same for all ---
 
-    def build(self, parent: int) -> int:
-        """Make all items; once. Returns the scrolled child window."""
+    def build(self, parent: int) -> Self:
+        """Make all items; once."""
         self._look.every_tick(self.tick)
         self.holder = self.canvas.build(parent)
         self._tip_words = hint(self._look, self.holder, "") if self._tip is not None else 0
-        return self.holder
+        return self
 
     @property
     def width(self) -> int:
@@ -304,12 +304,12 @@ class FlowList(Listing[FlowRow]):
         self._covered: Hashable | None = None
         self._cover_height = 0
 
-    def build(self, parent: int) -> int:
+    def build(self, parent: int) -> Self:
         super().build(parent)
         self.bar = RowBar(self._look, self.holder, self._specs, self._act)
         self.overlay = over_rows(self._look, self.holder, "row-on")
         """The item that `cover` puts in the place of a row, to be filled once."""
-        return self.holder
+        return self
 
     def leave(self, key: Hashable) -> None:
         """Choose the neighbour of a selected row that is about to go, so that the keys can go on from there."""

@@ -170,7 +170,7 @@ class KeyGate:
     come from Dear PyGui, and what is typed before a field is active is lost.
 
     GLFW calls `heard_key` and `heard_letter` while a frame is drawn, so these touch nothing but lists. A text that is
-    drawn by us (text_area.py) takes all its keys from the panel: Dear ImGui hears none of them.
+    drawn by us (editor.py) takes all its keys from the panel: Dear ImGui hears none of them.
     """
 
     def __init__(self) -> None:

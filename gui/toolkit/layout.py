@@ -55,8 +55,9 @@ def space(look: Look, parent: int, height: float) -> int:
 
 
 def box(
-    look: Look, parent: int, style: str = "pane", *, width: float = -1, height: float = -1, scroll: bool = False
-) -> int:
+    look: Look, parent: int, style: str = "pane", *, width: float = -1, height: float = -1, scroll: bool = False,
+    show: bool = True,
+) -> int:  # fmt: skip
     """A child window in a style of `styles.py` (`pane`, `card`, `bar`, `well`, `clear`) with that style's padding.
 
     It fills what is left, unless given lengths; `height` 0 fits the content.
@@ -64,6 +65,7 @@ def box(
     item = int(
         dpg.add_child_window(
             parent=parent,
+            show=show,
             border=style not in ("clear", "bar", "foot", "root", "gutter"),
             always_use_window_padding=True,
             auto_resize_y=height == 0,
@@ -87,13 +89,7 @@ class Card:
     aside: int
 
 
-def card(
-    look: Look,
-    parent: int,
-    title: str = "",
-    aside: str = "",
-    kind: str = "card",
-) -> Card:
+def card(look: Look, parent: int, title: str = "", aside: str = "", kind: str = "card") -> Card:
     """A framed part with a title, as high as what is in it."""
     item = box(look, parent, kind, height=0)
     if not title:

@@ -6,6 +6,7 @@ import os
 import re
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
 import dearpygui.dearpygui as dpg
@@ -41,26 +42,27 @@ def error_words(error: ErrorInfo) -> str:
     return begun(re.sub(within, "~", str(error)) if len(home) > 1 else str(error))
 
 
+@dataclass(frozen=True)
+class Teach:
+    """What stands in the place of something while there is none. `act` names a method of the view, for a button."""
+
+    icon: str
+    title: str
+    words: str
+    command: str = ""
+    action: str = ""
+    act: str = ""
+
+
 class EmptyState:
     """What goes here, and the command that fills it; in the middle of `parent`, until there is something."""
 
-    def __init__(
-        self,
-        look: Look,
-        parent: int,
-        *,
-        icon: str,
-        title: str,
-        words: str,
-        command: str = "",
-        action: str = "",
-        on_action: Callable[[], object] | None = None,
-    ) -> None:
-        self._look, self._icon, self._title, self._words, self._command = look, icon, title, words, command
+    def __init__(self, look: Look, parent: int, told: Teach, on_action: Callable[[], object] | None = None) -> None:
+        self._look, self._told = look, told
         self.item = int(dpg.add_group(parent=parent, show=False))
         self._drawn = int(dpg.add_drawlist(10, 10, parent=self.item))
         self._pen = Pen(look, self._drawn)
-        self._button = Button(look, self.item, action, on_action) if action and on_action is not None else None
+        self._button = Button(look, self.item, told.action, on_action) if told.action and on_action else None
         self._room = (0.0, 0.0)
         self._stale = True
         look.follow(parent, self._fit)
@@ -71,35 +73,32 @@ class EmptyState:
         """Whether it is there."""
         dpg.configure_item(self.item, show=on)
 
-    def tell(self, words: str, title: str = "") -> None:
-        """Other words, and another title where one is given."""
-        told = words, title or self._title
-        if told != (self._words, self._title):
-            self._words, self._title = told
-            self._stale = True
+    def tell(self, told: Teach) -> None:
+        """Other words, and another title."""
+        self._stale = self._stale or told != self._told
+        self._told = told
 
     def _fit(self, width: float, height: float) -> None:
         self._room, self._stale = (width, height), True
 
     def _restyle(self) -> None:
-        self._pen.forget()
         self._stale = True
 
     def tick(self) -> bool:
         """Draw it where somebody sees it: the font of its icon takes five megabytes, in a full home nobody does."""
         if not self._stale or self._room[0] <= 0 or not dpg.get_item_state(self._drawn).get("visible"):
             return False
-        look, (width, height) = self._look, self._room
+        look, (width, height), told = self._look, self._room, self._told
         wide = LETTERS.wide(look.font_id("text"))
         if wide is None:
             return True
         room = width - look.px(4)
-        lines = self._words.splitlines()  # as they are written, or in other lines where the place is too narrow
+        lines = told.words.splitlines()  # as they are written, or in other lines where the place is too narrow
         if any(wide(line) > room for line in lines):
             lines = wrapped(" ".join(lines), room, wide).split("\n")
-        shown = [(icon_of(self._icon), "picture", "hint", 56), (self._title, "heading", "text", 32)]
+        shown = [(icon_of(told.icon), "picture", "hint", 56), (told.title, "heading", "text", 32)]
         shown += [(line, "text", "muted", 24) for line in lines]
-        shown += [("", "text", "text", 6), (self._command, "mono", "accent", 28)] if self._command else []
+        shown += [("", "text", "text", 6), (told.command, "mono", "accent", 28)] if told.command else []
         tall = look.px(sum(high for *_, high in shown))
         y = max(0.0, (height - tall - look.px(40 if self._button else 0)) * 0.4)
         dpg.configure_item(self._drawn, width=max(1, int(width)), height=max(1, int(y + tall)))
@@ -125,13 +124,7 @@ class Banner:
     goes when that is mended.
     """
 
-    def __init__(
-        self,
-        look: Look,
-        parent: int,
-        *,
-        on_height: Callable[[int], object] = lambda _high: None,
-    ) -> None:
+    def __init__(self, look: Look, parent: int, *, on_height: Callable[[int], object] = lambda _high: None) -> None:
         self._look, self._stays, self._on_height = look, False, on_height
         self._action: Callable[[], object] | None = None
         self.item = look.window(

@@ -34,14 +34,7 @@ class Line:
 class Rows:
     """Lines in `parent`. `on_pick(key)` hears a click."""
 
-    def __init__(
-        self,
-        look: Look,
-        parent: int,
-        on_pick: Callable[[Hashable], object],
-        *,
-        columns: int = 1,
-    ) -> None:
+    def __init__(self, look: Look, parent: int, on_pick: Callable[[Hashable], object], *, columns: int = 1) -> None:
         self._look, self._on_pick, self._columns = look, on_pick, columns
         self.lines: Sequence[Line] = ()
         self._over: int | None = None

@@ -156,16 +156,13 @@ class SourceLines:
 
     def top_of(self, line: int) -> int:
         """Where a line (from 1; 0: the file) begins in the text as it is broken, in pixels of the screen."""
-        return self._row_of(line) * self._look.px(PITCH) if line else 0
+        row = self._first[min(line, len(self._first)) - 1] if line and self._first else 0
+        return row * self._look.px(PITCH)
 
     @property
     def length(self) -> int:
         """How high the text is, in pixels of the screen."""
         return len(self.rows) * self._look.px(PITCH)
-
-    def _row_of(self, line: int) -> int:
-        """The first row of a line (from 1)."""
-        return self._first[min(line, len(self._first)) - 1] if self._first else 0
 
     def _sized(self, before: tuple[int, int]) -> None:
         if before[0] != self._canvas.width:

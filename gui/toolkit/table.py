@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import dearpygui.dearpygui as dpg
 
@@ -63,15 +64,14 @@ class BigTable(Listing[int]):
         self.columns, self._cell, self._head = tuple(columns), cell, head
         self._left_out: frozenset[str] = frozenset()
 
-    def build(self, parent: int) -> int:
-        """Make all items; once. Returns the item around head and rows."""
+    def build(self, parent: int) -> Self:
+        """Make all items; once."""
         look = self._look
         self.item = box(look, parent, "clear")
         group = look.theme(int(dpg.add_group(parent=self.item)), "no-gap")
         self.head = int(dpg.add_drawlist(10, 10, parent=group))
         self._titles = Pen(look, self.head)
-        super().build(group)
-        return self.item
+        return super().build(group)
 
     def leave_out(self, keys: Collection[str]) -> None:
         """Show no column of these keys."""
@@ -108,8 +108,6 @@ class BigTable(Listing[int]):
 
     def _sized(self, before: tuple[int, int]) -> None:
         dpg.configure_item(self.head, width=max(1, self.width), height=self._look.px(HEAD))
-        if before[0] < 0:
-            self._titles.forget()
         super()._sized(before)
 
     def _paint(self, pen: Pen, top: float, bottom: float) -> None:

@@ -68,7 +68,7 @@ class Look:
         self._owned: list[int] = []
         self.inputs: list[int] = []
         self.writers: dict[int, Callable[[str], object]] = {}
-        """Fields that have the keyboard for a text that is drawn by us (`text_area.py`), and who takes its letters."""
+        """Fields that have the keyboard for a text that is drawn by us (`editor.py`), and who takes its letters."""
         self.fitting = Fitting(self.font_id)
         self.gate = KeyGate()
         self.focus = Focus()
@@ -307,18 +307,8 @@ class Look:
             if dpg.does_item_exist(item):
                 dpg.delete_item(item)
         of_items = (self._themes, self._font_users, self._theme_users, self._sizes, self._tints, self._follows)
-        for kept in (
-            *of_items,
-            self._changes,
-            self._ticks,
-            self._owned,
-            self.inputs,
-            self.writers,
-            self.fitting,
-            self.focus.windows,
-            self.tips,
-            self._hushed,
-        ):
+        of_all = (self._changes, self._ticks, self._owned, self._hushed, self.tips, self.inputs, self.writers)
+        for kept in (*of_items, *of_all, self.fitting, self.focus.windows):
             kept.clear()
 
     def _scaled(self, lengths: dict[str, float]) -> dict[str, Any]:

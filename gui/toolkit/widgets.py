@@ -112,13 +112,7 @@ class Toggle:
     WIDTH, HEIGHT = 30, 16
 
     def __init__(
-        self,
-        look: Look,
-        parent: int,
-        label: str,
-        on_change: Callable[[bool], object],
-        *,
-        tip: str = "",
+        self, look: Look, parent: int, label: str, on_change: Callable[[bool], object], *, tip: str = ""
     ) -> None:
         self._look, self._on_change = look, on_change
         self.on, self.known = False, True
@@ -254,6 +248,23 @@ def floating(look: Look, style: str, width: float, *, modal: bool = False, popup
     look.bind(look.window(window), style)
     body = look.window(int(dpg.add_child_window(parent=window, border=False, auto_resize_y=True)))
     return window, look.size(look.theme(body, "page"), width=width)
+
+
+class Progress:
+    """A thin bar with words under no mouse: `fraction` 0 to 1. The words stand beside it, so that they never hide."""
+
+    def __init__(self, look: Look, parent: int, *, width: float = 220) -> None:
+        self.item = int(dpg.add_progress_bar(default_value=0.0, parent=parent))
+        look.size(self.item, width=width, height=8)
+        look.theme(self.item, "progress")
+
+    def set(self, fraction: float) -> None:
+        """How far it is; values outside of 0 to 1 are cut."""
+        dpg.set_value(self.item, min(max(fraction, 0.0), 1.0))
+
+    def show(self, on: bool) -> None:
+        """Whether it is there at all."""
+        dpg.configure_item(self.item, show=on)
 
 
 GAP = 8

@@ -258,9 +258,6 @@ class FrameLoop:
             takes = 3 if code is None or code.co_flags & 0x04 else code.co_argcount - int(hasattr(call, "__self__"))
             self.jobs.attempt(call, *list(job)[1 : 1 + min(takes, 3)])
 
-    def _awake(self) -> bool:
-        return self.frames < self._awake_frames or time.perf_counter() < self._awake_until
-
     def _stay_awake(self) -> None:
         self._awake_until = time.perf_counter() + AWAKE_SECONDS
         self._awake_frames = self.frames + AWAKE_FRAMES
@@ -268,7 +265,7 @@ class FrameLoop:
     def _wait(self) -> bool:
         """Sleep until there is a reason to draw: the next frame while awake, an event, a wake. False when a second went
         by without any."""
-        awake = self._awake() or self._asked.is_set()
+        awake = self.frames < self._awake_frames or time.perf_counter() < self._awake_until or self._asked.is_set()
         due = self._drawn_at + (FRAME_SECONDS if awake else IDLE_SECONDS)
         happened = False
         while (pause := due - time.perf_counter()) > 0:

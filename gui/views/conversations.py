@@ -27,7 +27,7 @@ from gui.shell import Shell
 from gui.state import NO_ROWS, Selection, State
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import ChipRow, box
-from gui.toolkit.messages import EmptyState
+from gui.toolkit.messages import EmptyState, Teach
 from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import lettered
@@ -224,11 +224,14 @@ MADE = 400
 """This many rows are kept, of which the table shows some forty."""
 
 
-TEACH = (
+NONE = Teach("funnel", "No conversation is of these weeks and statuses", "Esc shows all of them again.", "", "Show all")
+TEACH = Teach(
+    "database",
     "Nothing harvested yet",
     "What became of each conversation stands here once a harvest has read it,\nand what it taught in files of yours.",
 )
-UNREADABLE = (
+UNREADABLE = Teach(
+    "database",
     "The ledger cannot be read",
     "It says what became of each conversation. Your bullets are not touched.\n"
     "“Repair…” at the top right mends it from the plans that prove it.",
@@ -281,13 +284,9 @@ class ConversationsView(FilteredView):
         self.table = BigTable(
             look, COLUMNS, self._cell, on_select=self._select, on_open=self._open,
             tip=lambda at: tip(self.row(at)) if at >= 0 else "", head=lambda at: at < 0,
-        )  # fmt: skip
-        self.table.build(self._full)
-        self._teach = EmptyState(look, parent, icon="database", title=TEACH[0], words=TEACH[1])
-        self._none = EmptyState(
-            look, self._full, icon="funnel", title="No conversation is of these weeks and statuses",
-            words="Esc shows all of them again.", action="Show all", on_action=self.clear,
-        )  # fmt: skip
+        ).build(self._full)  # fmt: skip
+        self._teach = EmptyState(look, parent, TEACH)
+        self._none = EmptyState(look, self._full, NONE, self.clear)
 
     def waits(self, state: State) -> bool:
         """Until the first rows of the ledger are there."""
@@ -417,8 +416,7 @@ class ConversationsView(FilteredView):
     def _tell_teach(self, state: State) -> None:
         """What stands there without an entry: that there is none, or that the ledger cannot be read."""
         unreadable = state.snapshot is not None and known_counts(state.snapshot) is None
-        title, words = UNREADABLE if unreadable else TEACH
-        self._teach.tell(words, title)
+        self._teach.tell(UNREADABLE if unreadable else TEACH)
 
     # --- what the user does ---
 

@@ -32,7 +32,7 @@ from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import Columns, Pane, box, gap, lowered, spread
 from gui.toolkit.letters import shortened
-from gui.toolkit.messages import EmptyState
+from gui.toolkit.messages import EmptyState, Teach
 from gui.toolkit.source_lines import SourceLines, Spans, colored, drawable
 from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
@@ -58,6 +58,7 @@ ACTION_KEYS = {"S": "strike", "Delete": "delete", "Ctrl+C": "copy"}
 TAUGHT = """When a conversation taught something about a file,
 the note stands beside the file's own text,
 and follows the file when it is renamed."""
+TEACH = Teach("file-code", "No notes on files yet", TAUGHT, command="knowledge add files TEXT --file PATH")
 
 
 @dataclass(frozen=True)
@@ -76,11 +77,6 @@ class Loaded:
     def marks(self) -> frozenset[int]:
         """The first lines that notes speak of."""
         return frozenset(span[0] for span in self.spans if span is not None)
-
-
-def gather(workspace: Workspace, before: NotesOverview | None) -> NotesOverview:
-    """Which files have notes; on a worker."""
-    return notes_overview(workspace, before)
 
 
 def load(workspace: Workspace, note: NoteView) -> Loaded:
@@ -200,7 +196,7 @@ class FilesView(FilteredView):
     """The tree of the files that have notes, and the chosen one's text with its notes."""
 
     name = "files"
-    gather = staticmethod(gather)
+    gather = staticmethod(notes_overview)
     keys = (
         ("Left, Right", "Move among the files, or among the notes"),
         ("Shift+Page up, Shift+Page down", "Move the text of the file"),
@@ -236,8 +232,7 @@ class FilesView(FilteredView):
         self.table = BigTable(
             look, COLUMNS, self._cell, on_select=self._pick, on_open=lambda _row: self.open_file(),
             tip=lambda row: self.branches[row].path, head=lambda row: self.branches[row].at < 0,
-        )  # fmt: skip
-        self.table.build(self._listing)
+        ).build(self._listing)  # fmt: skip
         look.follow(self._full, self._fit)
         body = box(look, self._both, "clear")
         left, right = spread(look, body, lower=0)
@@ -260,10 +255,7 @@ class FilesView(FilteredView):
         self.list = FlowList(look, actions=ACTIONS, on_select=self._jump, on_action=self._shell.in_order(self.act))
         self.list.build(notes)
         look.every_tick(self.tick)
-        self._none = EmptyState(
-            look, parent, icon="file-code", title="No notes on files yet",
-            words=TAUGHT, command="knowledge add files TEXT --file PATH",
-        )  # fmt: skip
+        self._none = EmptyState(look, parent, TEACH)
 
     def _fit(self, width: float, height: float) -> None:
         """The tree beside the text, or above it where there is no room."""
@@ -441,17 +433,8 @@ class FilesView(FilteredView):
             return
         self._ticket += 1
         ticket, core = self._ticket, self._shell.workspace
-
-        def put(loaded: Loaded) -> None:
-            if ticket == self._ticket:
-                self._put(loaded)
-
-        def failed(error: ErrorInfo) -> None:
-            if ticket == self._ticket:
-                self._shell.error(error)
-
         what = f"The text of {os.path.basename(note.source)}"
-        self._shell.submit(what, lambda _job: load(core, note), put, failed=failed)
+        self._shell.submit(what, lambda _job: load(core, note), self._put, wanted=lambda: ticket == self._ticket)
 
     def _put(self, loaded: Loaded) -> None:
         before, self.loaded = self.loaded, loaded

@@ -114,8 +114,7 @@ class FirstStart:
     def build(self, parent: int) -> int:
         """Make the page inside `parent`, hidden."""
         look = self._look
-        self.item = box(look, parent, "gutter")
-        dpg.configure_item(self.item, show=False)
+        self.item = box(look, parent, "gutter", show=False)
         page = self._page = box(look, self.item, "pane", scroll=True)
         self._top = int(dpg.add_spacer(parent=page, height=1))
         self._column = int(dpg.add_group(parent=page))
@@ -170,8 +169,7 @@ class FirstStart:
         made = card(look, parent, "Who reads them", "estimated")
         self._models: list[tuple[int, Button, int, int]] = []
         for number in range(MAX_MODELS):
-            item = box(look, made.item, "card", height=0)
-            dpg.configure_item(item, show=False)
+            item = box(look, made.item, "card", height=0, show=False)
             left, right = spread(look, item, lower=7)
             button = Button(look, left, "", partial(self.choose, number), icon="circle", kind="ghost",
                             tip="Take this one", shortcut="Up, Down")  # fmt: skip
@@ -205,19 +203,8 @@ class FirstStart:
         self.report = None
         self._put((), ())
         dpg.set_value(self._title, LOOKING)
-
-        def is_shown() -> bool:
-            return workspace.paths == self._shell.workspace.paths
-
-        def take(report: SetupReport) -> None:
-            if is_shown():
-                self.take(report)
-
-        def failed(error: ErrorInfo) -> None:
-            if is_shown():
-                self._shell.error(error)
-
-        self._shell.submit("The look at this computer", lambda _job: survey(workspace), take, failed=failed, lane=READ)
+        self._shell.submit("The look at this computer", lambda _job: survey(workspace), self.take, lane=READ,
+                           wanted=lambda: workspace.paths == self._shell.workspace.paths)  # fmt: skip
 
     def take(self, report: SetupReport) -> None:
         """Show what was found; the model that sends nothing is chosen, as `knowledge setup --yes` would."""
@@ -351,13 +338,8 @@ def open_demo(shell: Shell, ended: Callable[[], object] = lambda: None) -> None:
     workspace = shell.workspace
 
     def show(demo: Workspace) -> None:
-        ended()
         shell.use_home(demo)
         words = f"This is the demo, in {demo.paths.home}; your own home is untouched"
         shell.toast(words, icon="circle-play", color="accent")
 
-    def failed(error: ErrorInfo) -> None:
-        ended()
-        shell.error(error)
-
-    shell.submit("The demo", lambda _job: demo_home(workspace), show, failed=failed, lane=RUN)
+    shell.submit("The demo", lambda _job: demo_home(workspace), show, first=ended, lane=RUN)

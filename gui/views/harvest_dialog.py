@@ -257,10 +257,8 @@ class HarvestDialog:
 
         part = self._parts["plan"]
         self._intro = text(look, part, "", "text", "muted", wrap=True)
-        holder = box(look, part, "well", height=LEAST)
-        self._plan_list = holder
-        self.list = FlowList(look, aside=True)
-        self.list.build(holder)
+        self._plan_list = box(look, part, "well", height=LEAST)
+        self.list = FlowList(look, aside=True).build(self._plan_list)
 
         self.watch = RunPart(look, self._parts["run"])
         # What stops or takes back stands at the left of the foot, where changing words cannot move it.

@@ -15,12 +15,11 @@ from core.base.figures import age, count, dollars, tokens
 from core.harvest.report import HarvestReport
 from gui.harvest_run import BROKEN, LEFT, READ, READING, WAITING, Came, Run, Watch
 from gui.state import Activity
-from gui.toolkit.charts import Progress
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, told
 from gui.toolkit.layout import box
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import text
+from gui.toolkit.widgets import Progress, text
 from gui.views.looks import CATEGORIES, NOT_HARVESTED, joined, left_words
 from gui.views.reader_rows import marked_down
 
@@ -160,11 +159,9 @@ class RunPart:
         self._row = row = int(dpg.add_group(horizontal=True, parent=self._sides))
         self._left = box(look, row, "well", width=400)
         self._right = box(look, row, "well", width=300)
-        self.best = FlowList(look)
-        self.best.build(self._left)
+        self.best = FlowList(look).build(self._left)
         self.nothing = text(look, self._left, "", "text", "hint", wrap=True)
-        self.result = FlowList(look)
-        self.result.build(self._right)
+        self.result = FlowList(look).build(self._right)
         look.follow(self._sides, self._fit)
 
     def shrink(self, room: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import cast
 
@@ -17,6 +17,7 @@ from gui.toolkit.dialogs import Menu, MenuRow
 from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.layout import ChipRow
 from gui.toolkit.letters import shortened
+from gui.toolkit.messages import Teach
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import lettered
 from gui.views import knowledge_rows, memories
@@ -34,7 +35,7 @@ from gui.views.knowledge_rows import (
     own_first,
     select_added,
 )
-from gui.views.list_view import SIDEWAYS, ListView, Teach, beside
+from gui.views.list_view import SIDEWAYS, ListView, beside
 from gui.views.look_card import LookCard
 from gui.views.memories import MEMORIES
 from gui.views.start import StartColumn
@@ -49,6 +50,8 @@ SERVED = {"win": ("It helped", "thumbs-up"), "partial": ("It helped in part", "c
 """How a bullet may have served, as it is asked."""
 FILLS = {ALL: ("Harvest…", "harvest"), "tasks_done": ("", "")}
 """What fills a list that is empty: the words of a button, and the method of the view."""
+SHORT = 420
+"""In a view lower than this, in unscaled pixels, there is room for the list or for what stands above it."""
 WRITE = ("Write one", "begin_add")
 TEACH = {name: Teach(NAMES[name].icon, *words, "", *FILLS.get(name, WRITE)) for name, words in EMPTY.items()}
 
@@ -79,7 +82,6 @@ class KnowledgeView(ListView[Knowledge]):
     ACTION_KEYS = KEYS
     TEACH = TEACH
     ASIDE = True
-    session: BulletSession
 
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell, Knowledge())
@@ -91,16 +93,13 @@ class KnowledgeView(ListView[Knowledge]):
         self.side = StartColumn(look, shell)
         self._wanted: object = None
         self._own = ""
+        self._short = False
 
     def build(self, parent: int) -> None:
-        super().build(parent)
-        self._shell.layers.append(self._menu.key)
-        self.show(self.category)
-
-    def above(self, parent: int, view: int) -> None:
-        """What wants a look; a chip a category."""
-        self.looks.build(parent, view)
-        chips = ChipRow(self._look, parent, view)
+        """Above the rows what wants a look, and a chip a category."""
+        self._top = int(dpg.add_group(parent=parent))
+        self.looks.build(self._top, parent)
+        chips = ChipRow(self._look, self._top, parent)
         self.tabs = {
             name: chips.add(looks.name, looks.color, partial(self._tab, name)) for name, looks in NAMES.items()
         }
@@ -108,6 +107,19 @@ class KnowledgeView(ListView[Knowledge]):
             "+", "muted", lambda _on: self._shell.in_order(self.begin_add)(), "Write a bullet by hand"
         )
         self.at_rest = self.plus.item
+        self._look.follow(parent, self._fit)
+        super().build(parent)
+        self.session.build()
+        self._shell.layers.append(self._menu.key)
+        self.show(self.category)
+
+    def _fit(self, _width: float, height: float) -> None:
+        self._short = height < self._look.px(SHORT)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """In a low window what stands above gives way to what is being written."""
+        dpg.configure_item(self._top, show=not self._short or self.session.target is None)
 
     def refresh(self, state: State) -> None:
         """Show what was read, and what was asked for elsewhere; look for what waits while somebody looks."""
@@ -154,24 +166,33 @@ class KnowledgeView(ListView[Knowledge]):
         self.tell(data.memories.problems if self.category == MEMORIES else ())
 
     def rows(self) -> Sequence[FlowRow]:
-        """All bullets by project, the chosen one first; or those of the category."""
-        rows = self.data.rows.get(self.category, ())
+        """All bullets by project, the chosen one first; or those of the category. An open editor never loses its
+        place: newest first, so lines count downwards."""
+        shown, target = list(self.data.rows.get(self.category, ())), self.session.target
         if self.category == ALL:
-            return own_first(rows, self._own)
-        return rows
+            shown = list(own_first(shown, self._own))
+        if target is None or self.category not in (ALL, target.category) or any(row.key == target.key for row in shown):
+            return shown
+        at = 0
+        if target.one is not None and self.category != ALL:
+            lines = [one.found.bullet.line for row in shown if (one := self._said(row)) is not None]
+            at = sum(line > target.one.found.bullet.line for line in lines)
+        return [*shown[:at], FlowRow(target.key, ""), *shown[at:]]
+
+    def arrange(self, keep: bool) -> None:
+        super().arrange(keep)
+        self.session.cover()
+
+    def rearrange(self) -> None:
+        """The editor was opened, or closed: the evidence gives it room."""
+        self._shell.change()
+        self._make_room()
+        self.arrange(keep=True)
+        if self.session.target is None:
+            self.rest()
 
     def teach(self) -> str:
         return self.category
-
-    def stands(self, key: Hashable, shown: Sequence[FlowRow]) -> int:
-        """Where a row that is gone stood: newest first, so lines count downwards."""
-        target = self.session.target
-        if target is None or self.category not in (ALL, target.category):
-            return -1
-        if target.one is None or self.category == ALL:
-            return 0
-        lines = [one.found.bullet.line for row in shown if (one := self._said(row)) is not None]
-        return sum(line > target.one.found.bullet.line for line in lines)
 
     def show(self, category: str) -> None:
         """Show another category, or all, from the newest bullet."""
@@ -185,9 +206,10 @@ class KnowledgeView(ListView[Knowledge]):
         self.show(name)
 
     def press(self, key: str, typing: bool) -> bool:
-        """What wants a look has its keys first, while it is open."""
-        editing = self.session.target is not None
-        return (not typing and not editing and self.looks.press(key)) or super().press(key, typing)
+        """An open editor has its keys first, then what wants a look, while it is open."""
+        if self.session.target is None:
+            return (not typing and self.looks.press(key)) or super().press(key, typing)
+        return self.session.press(key) or (not typing and super().press(key, typing))
 
     def do(self, key: str) -> bool:
         """Another category; a new bullet."""
@@ -293,7 +315,12 @@ class KnowledgeView(ListView[Knowledge]):
         elif not row.head:
             self.begin_edit(row)
 
-    def edit(self, row: FlowRow) -> None:
+    def begin_edit(self, row: FlowRow) -> None:
+        """Open the editor in the place of a row, unless something else is edited."""
+        if "edit" not in row.can or self.session.target is not None:
+            return
+        self.list.select(row.key)
+        self.pick(row)
         one = self._said(row)
         if one is None:
             return

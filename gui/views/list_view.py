@@ -1,14 +1,13 @@
 """Views that are lists: what is the same in all of them. What differs stands in the class of each, mostly as tables.
 
 `FilteredView` has a field that filters, and the keys of it; `ListView` adds rows of wrapped text with what can be done
-to them, an editor in the place of a row (editing.py), and what teaches while there is no row.
+to them, and what teaches while there is no row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Generic, TypeVar
 
 import dearpygui.dearpygui as dpg
 
@@ -19,7 +18,7 @@ from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon
 from gui.toolkit.keys import moved_to
 from gui.toolkit.layout import box
-from gui.toolkit.messages import EmptyState
+from gui.toolkit.messages import EmptyState, Teach
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import text, text_field
 
@@ -125,22 +124,6 @@ class FilteredView:
         return self.do(key) or self.move(key)
 
 
-@dataclass(frozen=True)
-class Teach:
-    """What stands in the place of the rows while there are none. `act` names a method of the view, for a button."""
-
-    icon: str
-    title: str
-    words: str
-    command: str = ""
-    action: str = ""
-    act: str = ""
-
-
-SHORT = 420
-"""In a view lower than this, in unscaled pixels, there is room for the list or for what stands above it."""
-
-
 class ListView(FilteredView, Generic[T]):
     """A list of wrapped rows. `data` is what `gather` returned last, of the class `DATA`."""
 
@@ -158,15 +141,10 @@ class ListView(FilteredView, Generic[T]):
         self.data = data
         self.list = FlowList(look, actions=self.ACTIONS, aside=self.ASIDE, on_select=self.pick,
                              on_open=shell.in_order(self.open), on_action=shell.in_order(self.act))  # fmt: skip
-        self.session: Any = None  # an Editing, where there is something to edit
         self._seen: T | None = None
         self._selected: object = None
-        self._short = False
 
     # --- what differs ---
-
-    def above(self, parent: int, view: int) -> None:
-        """Make what stands above the field; `view` is the child window around it."""
 
     def below(self, parent: int) -> None:
         """Make what stands between the field and the rows."""
@@ -194,47 +172,27 @@ class ListView(FilteredView, Generic[T]):
         """Do one of `ACTIONS` to a row."""
         raise NotImplementedError
 
-    def edit(self, row: FlowRow) -> None:
-        """Open the editor in the place of a row that can be edited."""
-
-    def begin_add(self) -> None:
-        """Open the editor over a new row."""
-
     def open(self, row: FlowRow) -> None:
         """A double click, or Enter."""
-        self.begin_edit(row)
+        raise NotImplementedError
 
     def action_of(self, key: str, row: FlowRow) -> str:
         """The name of the action that a key means for a row."""
         return self.ACTION_KEYS.get(key, "")
 
-    def stands(self, key: Hashable, shown: Sequence[FlowRow]) -> int:
-        """Where the row of the open editor stands that is not among those shown; -1: it is not of this list."""
-        return 0
-
     # --- the same for all ---
 
     def build(self, parent: int) -> None:
-        """Make chips, field, rows, editor and what teaches."""
+        """Make field, rows and what teaches."""
         look = self._look
-        self._top = int(dpg.add_group(parent=parent))
-        self.above(self._top, parent)
-        self._topped = bool(dpg.get_item_children(self._top, 1))  # an empty group would still keep its distance
-        self._make_room()
-        look.follow(parent, self._fit)
         self.add_filter(parent)
         self.below(parent)
         area = box(look, parent, "clear")
         self.list.build(area)
-        if self.session is not None:
-            self.session.build()
         self._states = {
-            name: EmptyState(
-                look, area, icon=one.icon, title=one.title, words=one.words, command=one.command,
-                action=one.action, on_action=getattr(self, one.act) if one.act else None,
-            )
+            name: EmptyState(look, area, one, getattr(self, one.act) if one.act else None)
             for name, one in self.TEACH.items()
-        }  # fmt: skip
+        }
 
     def add_remark(self, parent: int) -> None:
         """Make a line for a sentence about what could not be shown; hidden until `remark`."""
@@ -262,59 +220,18 @@ class ListView(FilteredView, Generic[T]):
             self._selected = chosen if self.follow(chosen) else None
 
     def arrange(self, keep: bool) -> None:
-        """Show the rows that are wanted. An open editor never loses its place."""
+        """Show the rows that are wanted."""
         shown = list(self.rows())
-        target = self.session.target if self.session is not None else None
-        if target is not None:
-            key = target.key
-            at = self.stands(key, shown) if all(row.key != key for row in shown) else -1
-            if at >= 0:
-                shown.insert(at, FlowRow(key, ""))
         self.list.set_rows(shown, keep_place=keep)
-        if self.session is not None:
-            self.session.cover()
         taught = "" if shown else self.teach()
         for name, state in self._states.items():
             state.show(name == taught)
         dpg.configure_item(self.list.holder, show=not taught)
 
-    def _fit(self, _width: float, height: float) -> None:
-        self._short = height < self._look.px(SHORT)
-        self._make_room()
-
-    def _make_room(self) -> None:
-        """In a low window what stands above gives way to what is being written."""
-        writing = self.session is not None and self.session.target is not None
-        dpg.configure_item(self._top, show=self._topped and not (self._short and writing))
-
-    def rearrange(self) -> None:
-        """The editor was opened, or closed: the evidence gives it room."""
-        self._shell.change()
-        self._make_room()
-        self.arrange(keep=True)
-        if self.session.target is None:
-            self.rest()
-
     def pick(self, row: FlowRow) -> None:
         """A row was chosen here."""
         self.select(row)
         self._selected = self._shell.state.selected
-
-    def begin_edit(self, row: FlowRow) -> None:
-        """Open the editor in the place of a row, unless something else is edited."""
-        if "edit" in row.can and self.session.target is None:
-            self.list.select(row.key)
-            self.pick(row)
-            self.edit(row)
-
-    def press(self, key: str, typing: bool) -> bool:
-        """The keys of the view; those of an open editor first."""
-        if self.session is not None and self.session.target is not None:
-            if self.session.press(key):
-                return True
-            if typing:
-                return False
-        return super().press(key, typing)
 
     def move(self, key: str) -> bool:
         """What a key does to the selected row, or a move to another."""

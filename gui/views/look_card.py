@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ import dearpygui.dearpygui as dpg
 from core.base.markdown import without_emphasis
 from core.base.result import KnowledgeError
 from core.commands.panel.bullets import local_day
-from core.commands.review.decide import LATER, NO, YES, decide
+from core.commands.review.decide import LATER, NO, YES, Decision, decide
 from core.commands.review.waiting import Waiting, waiting
 from core.commands.workspace import Workspace
 from gui.shell import COMPARE, Reading, Shell
@@ -40,21 +40,13 @@ CLOSED, OPEN, BOX, MARKS, NARROW = 48, 262, 112, 20, 820
 DONE, LATE = "edited", "hint"
 
 
-@dataclass(frozen=True)
-class Answered:
-    """What came of an answer; `run` takes it back."""
-
-    run: str
-    warning: str = ""
-
-
-def answered(workspace: Workspace, rows: Sequence[Waiting], answer: str) -> Answered:
-    """Carry one answer out, on a worker. Raises KnowledgeError where nothing was done."""
+def answered(workspace: Workspace, rows: Sequence[Waiting], answer: str) -> Decision:
+    """Carry one answer out, on a worker; the first decision. Raises KnowledgeError where nothing was done."""
     decided = decide(workspace, rows, answer)
     if not decided.rows:
         raise KnowledgeError.of(decided.errors[0])
-    warning = decided.rows[0].warning or (str(decided.errors[0]) if decided.errors else "")
-    return Answered(decided.rows[0].run, warning)
+    first = decided.rows[0]
+    return replace(first, warning=first.warning or (str(decided.errors[0]) if decided.errors else ""))
 
 
 def ordered(rows: Sequence[Waiting]) -> list[Waiting]:
@@ -98,7 +90,7 @@ class LookCard:
     def build(self, parent: int, view: int) -> None:
         """Make it inside `parent`, as wide as `view`; hidden while nothing waits."""
         look = self._look
-        self.item = box(look, parent, "wants", height=CLOSED)
+        self.item = box(look, parent, "wants", height=CLOSED, show=False)
         left, right = spread(look, self.item)
         words = lowered(look, left, 5)
         text(look, words, icon("eye"), "text", "edited")
@@ -126,7 +118,6 @@ class LookCard:
                            tip="Read the conversation that it comes from")  # fmt: skip
         self.undo = Button(look, right, "Undo the last", self._shell.take_back, icon="undo-2", kind="ghost",
                            shortcut="Ctrl+Z")  # fmt: skip
-        dpg.configure_item(self.item, show=False)
         look.follow(view, self._fit)
 
     def _fit(self, width: float, _height: float) -> None:

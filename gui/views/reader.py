@@ -1,7 +1,7 @@
 """The reader: one conversation over the whole width, with what was harvested from it in the margin.
 
 What is shown is made as data on a worker (`reader_rows.py`); `reader_sheet.py` lays out and draws what is in sight of
-it, `reader_map.py` all of it in small. Here is the page around them: opening, finding, moving, keys.
+it, and all of it in small. Here is the page around them: opening, finding, moving, keys.
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ from gui.toolkit.theme import Look
 from gui.toolkit.typeset import Style, colours_of
 from gui.toolkit.widgets import Button, say, text, text_field
 from gui.views.looks import CATEGORIES, short_folder
-from gui.views.reader_map import ReaderMap
 from gui.views.reader_rows import CALL, HEAD, Piece, Place, Script, clock, one_line_of, places_of, script_of
-from gui.views.reader_sheet import TOP_SHARE, Sheet
+from gui.views.reader_sheet import TOP_SHARE, ReaderMap, Sheet
 
 STRIP_WIDE, STRIP, STRIP_THIN = 96, 64, 30
 STEP = 66
@@ -86,8 +85,7 @@ class ConversationReader:
     def build(self, parent: int) -> int:
         """Make everything once; hidden."""
         look = self._look
-        self.item = box(look, parent, "gutter")
-        dpg.configure_item(self.item, show=False)
+        self.item = box(look, parent, "gutter", show=False)
         page = box(look, self.item, "reader")
         left, right = spread(look, page)
         self.back = Button(look, left, "", self.close, icon="arrow-left", kind="ghost", tip="Back", shortcut="Esc")
@@ -150,13 +148,10 @@ class ConversationReader:
         dpg.configure_item(self.item, show=True)
 
         def failed(error: ErrorInfo) -> None:
-            if ticket == self._ticket:
-                dpg.set_value(self._title, "This conversation cannot be shown")
-                say(self._says, str(error))
+            dpg.set_value(self._title, "This conversation cannot be shown")
+            say(self._says, str(error))
 
         def done(read: tuple[ReadableConversation, Script]) -> None:
-            if ticket != self._ticket:
-                return
             self._show_script(*read)
             if wanted.turn:
                 self.go_turn(wanted.turn)
@@ -167,7 +162,7 @@ class ConversationReader:
         if self._job is not None:
             self._job.cancel()
         self._job = self._shell.submit("The conversation", lambda _: read_script(workspace, wanted), done,
-                                       failed=failed, lane=READ)  # fmt: skip
+                                       failed=failed, lane=READ, wanted=lambda: ticket == self._ticket)  # fmt: skip
 
     def close(self) -> None:
         """Back to where it was opened."""

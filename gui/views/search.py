@@ -1,31 +1,39 @@
 """The one search: results as you type, ranked, marked, with the reason for each and what it is beside the list; behind
-`>` the commands."""
+`>` what can be done and opened, to be found by a few letters: the actions of the panel, files of the store, and runs
+that can be taken back.
+
+First these commands, as plain data; then the view.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dearpygui.dearpygui as dpg
+from rapidfuzz import fuzz
 
 from core.base.figures import count
 from core.base.result import ErrorInfo
 from core.commands.conversations import BuildReport, ConversationHit, build
-from gui.shell import INDEX, Shell
+from core.commands.history.runs import Run
+from core.commands.panel.overview import FileState
+from core.commands.table import command as named_command
+from gui.shell import INDEX, Action, Shell
 from gui.state import State
 from gui.toolkit.flow_rows import SEPARATOR, FlowRow, RowAction
 from gui.toolkit.icons import icon
 from gui.toolkit.jobs import Job
 from gui.toolkit.keys import LETTERS
 from gui.toolkit.layout import ChipRow, lowered
-from gui.toolkit.letters import END
+from gui.toolkit.letters import END, shortened
+from gui.toolkit.messages import Teach
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, choices, text, text_field
-from gui.views.commands import action_entries, file_entries, run_entries, search
-from gui.views.list_view import ENTER, SIDEWAYS, ListView, Teach, beside, the_same
+from gui.views.list_view import ENTER, SIDEWAYS, ListView, beside, the_same
 from gui.views.looks import ENTRY_KINDS, capital
 from gui.views.search_rows import (
     LIMIT,
@@ -45,6 +53,79 @@ from gui.views.state_line import harvest_button
 if TYPE_CHECKING:
     from core.commands.search import Hit
     from core.commands.statements import Found
+
+# name of a command -> the action of the panel that does the same
+IN_WINDOW = {
+    "harvest": "harvest",
+    "status": "refresh",
+    "digest": "digest.write",
+    "context": "context.copy",
+    "notes": "view.files",
+    "ledger": "view.conversations",
+    "trash": "trash.purge",
+    "config": "view.settings",
+    "doctor": "doctor",
+    "demo": "demo",
+}
+SCORE = 76
+
+
+class Entry(NamedTuple):
+    """One thing that can be chosen: what it is (action, file or run), its row, whose key says that and which one, and
+    the words that are looked into."""
+
+    kind: str
+    row: FlowRow
+    words: str
+
+
+def action_entries(actions: Iterable[Action]) -> list[Entry]:
+    """The actions of the panel; those that are a command of the command line can be found by its words, too."""
+    commands = {action: named_command(name) for name, action in IN_WINDOW.items()}
+    rows = []
+    for action in actions:
+        command = commands.get(action.name)
+        words = f"{action.words} {action.name} {command.name + ' ' + command.summary if command else ''}".lower()
+        row = FlowRow(("action", action.name), action.words, action.shortcut, action.icon)
+        rows.append(Entry("action", row, words))
+    return rows
+
+
+def file_entries(files: Iterable[FileState]) -> list[Entry]:
+    """The files of the store that are there."""
+    aside = "open in the editor"
+    return [Entry("file", FlowRow(("file", row.file), row.file, aside, "file-text", "muted"), row.file.lower())
+            for row in files if row.exists]  # fmt: skip
+
+
+def run_entries(runs: Sequence[Run], most: int = 5) -> list[Entry]:
+    """The newest runs that can still be taken back."""
+    rows = []
+    for run in [one for one in runs if not one.undone][:most]:
+        what = f" ({count(run.harvested, 'conversation')}, {count(run.added, 'line')})" if run.kind == "harvest" else ""
+        title = f"Undo the {run.kind} of {run.when[:16].replace('T', ' ')}{what}"
+        row = FlowRow(("run", run.run), title, shortened(run.text), "undo-2", "edited")
+        rows.append(Entry("run", row, f"{title} {run.run}".lower()))
+    return rows
+
+
+def search(entries: Sequence[Entry], query: str, most: int = 12) -> list[FlowRow]:
+    """The rows of the best entries for some words, best first: those that hold every word, then those that nearly do.
+    Without words, the first ones."""
+    wanted = query.lower().split()
+    if not wanted:
+        return [one.row for one in entries[:most]]
+    exact = [one for one in entries if all(word in one.words for word in wanted)]
+    # A title that begins with the words comes first, actions before files and runs, short before long.
+    phrase = " ".join(wanted)
+    exact.sort(key=lambda one: (not one.row.text.lower().startswith(phrase), one.kind, len(one.row.text)))
+    near = []
+    if min(map(len, wanted)) >= 3:  # two letters are near to everything
+        scores = [min(fuzz.partial_ratio(word, one.words) for word in wanted) for one in entries]
+        best = sorted(range(len(entries)), key=lambda at: -scores[at])
+        near = [entries[at] for at in best if scores[at] >= SCORE and entries[at] not in exact]
+    return [one.row for one in (*exact, *near)][:most]
+
 
 SEARCHED = (" searched, and ", "does not tell that nothing was said")
 """In notes that tell only how much was searched; beside `Findings.searched` they say it twice."""
@@ -154,16 +235,16 @@ class SearchView(ListView[Findings]):
         }
         line = int(dpg.add_group(horizontal=True, parent=parent))
         self._row = int(dpg.add_group(horizontal=True, parent=line, show=False))
-        self.choices = {name: self._choice(name, list(names.values())) for name, names in NARROWED.items()}
+        self.choices = {
+            name: choices(self._look, self._row, list(names.values()), partial(self._narrow, name), 150)
+            for name, names in NARROWED.items()
+        }
         self._waits = line = int(dpg.add_group(horizontal=True, parent=line, show=False))
         self.build_all = Button(self._look, line, "", self._build, icon="messages-square", kind="secondary",
                                 tip="Read every conversation that is not searched yet, in the background",
                                 shortcut="Ctrl+I")  # fmt: skip
         self._built = text(self._look, lowered(self._look, line, 7), "", "small", "muted", fit=END)
         self.add_remark(parent)
-
-    def _choice(self, name: str, words: list[str]) -> int:
-        return choices(self._look, self._row, words, partial(self._narrow, name), 150)
 
     def waits(self, _state: State) -> bool:
         """Never: it reads by itself what it shows."""
@@ -308,14 +389,11 @@ class SearchView(ListView[Findings]):
             return
         workspace = self._shell.workspace
 
-        def failed(error: ErrorInfo) -> None:
+        def ended() -> None:
             self._building = None
             self._show_waiting()
-            self._shell.error(error)
 
         def done(report: BuildReport) -> None:
-            self._building = None
-            self._show_waiting()
             self._shell.toast(f"{count(report.conversations, 'conversation')} can be searched")
             self._ask(again=True)
 
@@ -325,7 +403,7 @@ class SearchView(ListView[Findings]):
         self._building = self._shell.submit(
             "Reading the conversations",
             lambda job: build(workspace, progress=job.report, cancelled=lambda: job.cancelled),
-            done, failed=failed, progress=report, lane=INDEX,
+            done, first=ended, progress=report, lane=INDEX,
         )  # fmt: skip
         self._show_waiting()
 

@@ -1,14 +1,17 @@
 """What the next conversation in a project starts with, and how the files of the store and its ledger stand: the left
 column of Knowledge.
 
-First the lines, as plain data; then the column.
+First the lines, as plain data; then the column; then what stands for it while there is one column alone: what the next
+conversation starts with, folded into a card above the list, and below the list what of the files and the ledger is not
+zero.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import PurePath
 
 import dearpygui.dearpygui as dpg
@@ -22,9 +25,9 @@ from core.commands.panel.overview import FileState, Overview
 from core.commands.panel.start import Start, start_of
 from gui.shell import Shell
 from gui.state import Selection, Snapshot, State
-from gui.toolkit.charts import SegmentBar
+from gui.toolkit.drawing import SegmentBar
 from gui.toolkit.icons import icon
-from gui.toolkit.layout import card, space, spread
+from gui.toolkit.layout import box, card, lowered, space, spread
 from gui.toolkit.letters import shortened
 from gui.toolkit.rows import Line, Rows
 from gui.toolkit.theme import Look
@@ -226,8 +229,6 @@ class StartColumn:
             return start_of(workspace, project), named_projects([*there, *own], around)
 
         def done(found: tuple[Start, dict[str, str]]) -> None:
-            if ticket != self._ticket:
-                return
             self.start, self.projects = found
             if snapshot.overview.status.stands.digest.state == run_state.UNREADABLE:
                 self.start = replace(self.start, injected=False)
@@ -237,7 +238,8 @@ class StartColumn:
         def failed(error: ErrorInfo) -> None:
             done((Start(project, problem=str(error)), named_projects(own, around)))
 
-        self._shell.submit("What a conversation starts with", work, done, failed=failed)
+        self._shell.submit("What a conversation starts with", work, done, failed=failed,
+                           wanted=lambda: ticket == self._ticket)  # fmt: skip
 
     def choose(self, folder: str) -> None:
         """Show what a conversation in another project starts with."""
@@ -319,3 +321,112 @@ class StartColumn:
             shell.put({"wanted": Selection("category", name if name == "memories" else category_of(name))})
         else:
             shell.select("file", name)
+
+
+CARD, FOOT, LETTER = 92, 40, 9  # unscaled pixels: the heights, and a letter of the foot
+
+
+def foot_lines(state: State) -> list[Line]:
+    """How many files are edited or damaged, and the statuses of the ledger: what is not zero."""
+    found, first = state.snapshot, state.first_counts
+    counts = known_counts(found) if found is not None else first or {}
+    lines: list[Line] = []
+    if found is not None:
+        files = file_lines(found.overview, frozenset(one.path for one in found.problems if one.path), 0)
+        for word in ("edited", "damaged"):
+            odd = [line for line in files if line.aside == word]
+            lines += [Line(word, aside=f"{len(odd):,}", key=odd[0].key)] if odd else []
+    return lines + [line for line in ledger_lines(counts)[: len(COUNTED)] if line.aside != "0"]
+
+
+def foot_words(lines: Sequence[Line], letters: float) -> list[str]:
+    """What the foot says: figures with their words, or with the signs of the statuses where there is no room for so
+    many letters."""
+    said = [f"{line.aside} {line.words.lower()}" for line in lines]
+    if sum(map(len, said)) + 3 * len(said) <= letters:
+        return said
+    signs = [STATUSES[line.key[1]].icon if line.key in KNOWN and isinstance(line.key, tuple) else "file-pen"
+             for line in lines]  # fmt: skip
+    return [f"{icon(sign)} {line.aside}" for sign, line in zip(signs, lines, strict=True)]
+
+
+KNOWN = {("status", name) for name in COUNTED}
+
+
+def start_words(start: Start) -> str:
+    """How much a conversation starts with."""
+    if start.problem or not start.most:
+        return start.problem
+    if not start.injected:
+        return "starts with your words only" if start.words else "starts with nothing"
+    return f"{start.bytes:,} of {start.most:,} bytes in {count(len(start.lines), 'line')}"
+
+
+class Brief:
+    """Card and foot; `side` is the column that they stand for while there is no room for it."""
+
+    def __init__(self, look: Look, shell: Shell, side: StartColumn) -> None:
+        self._look, self._side = look, side
+        self.digest = DigestSwitch(look, shell)
+        self.shown = False
+        self._keys: list[Hashable] = []
+        self._seen: object = None
+
+    def build_card(self, parent: int) -> None:
+        """Make the card."""
+        look = self._look
+        self.card = box(look, parent, "gutter", height=CARD, show=False)
+        inside = box(look, self.card, "card", height=CARD)
+        row = int(dpg.add_group(horizontal=True, parent=inside))
+        text(look, lowered(look, row, 6), "Your next conversation in", "strong")
+        self.project = choices(look, row, [], self._side.chosen, 140)
+        left, right = spread(look, inside)
+        self.digest.build(left)
+        self._words = text(look, right, "", "small", "muted")
+        self._bar = SegmentBar(look, inside, height=4)
+
+    def build_foot(self, parent: int) -> None:
+        """Make the foot."""
+        look = self._look
+        self.foot = box(look, parent, "foot", height=FOOT, show=False)
+        row = int(dpg.add_group(horizontal=True, parent=self.foot))
+        self.links = [Button(look, row, "", partial(self._follow, at), kind="words-pale")
+                      for at in range(len(COUNTED) + 2)]  # fmt: skip
+
+    def _follow(self, at: int) -> None:
+        self._side.picked(self._keys[at])
+
+    def show(self, on: bool) -> bool:
+        """Show both, or neither; true when that is another state."""
+        if on == self.shown:
+            return False
+        self.shown = on
+        for item in (self.card, self.foot):
+            dpg.configure_item(item, show=on)
+        return True
+
+    def refresh(self, state: State) -> None:
+        """Show how it stands, while they are shown."""
+        if not self.shown:
+            return
+        self.digest.refresh(state)
+        start, names = self._side.start, self._side.projects
+        lines = foot_lines(state)
+        seen = (start, names, lines, self._look.place()[2], self._look.scale)
+        if seen == self._seen:
+            return
+        self._seen = seen
+        dpg.configure_item(self.project, items=list(names))
+        dpg.set_value(self.project, self._side.project_name)
+        dpg.set_value(self._words, start_words(start))
+        parts = [(amount, CATEGORIES[name].color) for name, amount in start.sections]
+        self._bar.set(parts if start.injected else (), start.most or 1)
+        self._put(lines)
+
+    def _put(self, lines: Sequence[Line]) -> None:
+        self._keys = [line.key for line in lines]
+        words = foot_words(lines, self._look.place()[2] / self._look.px(LETTER))
+        for at, link in enumerate(self.links):
+            link.show(at < len(lines))
+            if at < len(lines):
+                link.set_label(words[at])

@@ -16,14 +16,13 @@ from core.base.figures import count, dollars, seconds_of, tokens
 from core.base.result import ErrorInfo
 from gui.shell import Shell
 from gui.state import Activity, State
-from gui.toolkit.charts import Progress
 from gui.toolkit.icons import icon
 from gui.toolkit.keys import Shortcut, label_of
 from gui.toolkit.layout import box, gap, lowered, spread
 from gui.toolkit.letters import END
 from gui.toolkit.messages import error_words
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, hint, say_hint, text
+from gui.toolkit.widgets import Button, Progress, hint, say_hint, text
 from gui.views.looks import NOT_HARVESTED, ago, autopilot_words, capital, left_words
 
 STATE_HEIGHT, LINKS, NARROW = 46, 4, 760

@@ -21,7 +21,6 @@ MODULES = (
     "core.knowledge.journal",
     "core.base.files",
     "core.base.disk",
-    "core.base.reading",
 )
 """The modules that write, with what `base/files.py` and `harvest/freeze.py` were split into."""
 ROOMS = ("harvest", "knowledge", "base_files", "commands", "bad_input")

@@ -49,15 +49,13 @@ EXPLAINED: dict[str, dict[str, str]] = {
         "write_temporary: left out: os.close(fd)": "only after an error, and the process ends soon after one",
         "write_cache: True for False": "one sync more: only the time differs",
         "write_cache: None for return False": _FALSY,
+        "_chunks: 2 for 1": _ONE_MORE,
+        "last_byte: 2 for 1 #2": _ONE_MORE,
         "_empty: other text for 'fwalk'": "the way for systems without it empties the folder too",
     },
     "core.base.disk": {
         "link: True for False": "the source was made by ourselves and is no link",
         "link: other text for 'link'": _LABEL,
         "rmdir: other text for 'rmdir'": _LABEL,
-    },
-    "core.base.reading": {
-        "_chunks: 2 for 1": _ONE_MORE,
-        "last_byte: 2 for 1 #2": _ONE_MORE,
     },
 }

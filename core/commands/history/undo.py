@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from core.base import files
+from core.base.checked_lines import encode
 from core.base.markdown import parse_bullets, split_provenance
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt
@@ -23,7 +24,7 @@ from core.commands.history.runs import UNDO_RUN, Redone, UndoReport, redo_edit, 
 from core.commands.statements import refresh_digest
 from core.commands.text import collected
 from core.commands.workspace import Clock, Workspace, utc_now
-from core.harvest.confirming import make_confirmed
+from core.harvest.landed import make_confirmed
 from core.harvest.reclaim import restore
 from core.harvest.recovery import UNPROVEN, Recovered, with_store
 from core.knowledge.answers import take_answers_back
@@ -31,7 +32,7 @@ from core.knowledge.categories import read_text
 from core.knowledge.changes import EDIT_RUN, Change, append_changes, read_changes
 from core.knowledge.confirmed import CONFIRMED
 from core.knowledge.file_notes import note_now
-from core.knowledge.journal import FrozenPlan, Pending, encode, read_journal, states_by_sha
+from core.knowledge.journal import FrozenPlan, Pending, read_journal, states_by_sha
 from core.knowledge.ledger import UNDONE, Entries, Entry, keep_in_place, note_restored, write_ledger
 from core.knowledge.lines import PlannedFile, key_of, missing_lines
 from core.knowledge.reversal import REVERSED, hand_over, take_back, take_out

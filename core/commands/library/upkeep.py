@@ -16,7 +16,7 @@ from core.commands.workspace import Workspace, utc_now
 from core.harvest.report import Progress, Report
 
 if TYPE_CHECKING:
-    from core.library.refresh import Refreshed
+    from core.library.ingest import Refreshed
     from core.library.use.graph import Linked
 
 BUDGET_SECONDS = 20.0
@@ -43,7 +43,7 @@ def library_refresh(
         message = "a library on a server does not know whose files it was read from"
         raise KnowledgeError("server-library", message, hint="ingest them")
     with opened_library(workspace, patience) as library:
-        from core.library.refresh import refresh
+        from core.library.ingest import refresh
 
         return refresh(
             library,

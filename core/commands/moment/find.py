@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import date
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,6 @@ from core.base.choices import ENTRY_KINDS
 from core.base.entry import Entry
 from core.base.markdown import BY_HAND, split_provenance
 from core.base.result import KnowledgeError, attempt
-from core.commands.bullets import tasks_by_date
 from core.commands.conversations import (
     MAX_LIMIT,
     ConversationFilters,
@@ -52,21 +50,20 @@ from core.commands.workspace import Workspace
 from core.experience import record
 from core.experience.kinds import infer_task_type
 from core.experience.record import Served
-from core.give.commands_here import usual as usual_commands
 from core.give.still import gone, never_merged
 from core.knowledge.categories import CATEGORY
 from core.search import conversations as stored
 from core.search.answering import CHARACTERS, answering, chosen, sentences, share_of
-from core.search.conversation_query import called_alike, known_project, unread
+from core.search.conversation_query import called_alike, known_project, names_in, unread, unsaid
 from core.search.days import Question, question
 from core.search.query import EXACT, NEAR_SURE, WEAK, Hit
-from core.search.store import places_of
-from core.search.terms import match_any, parse_query, phrases_in, query_of
+from core.search.terms import parse_query, phrases_in
 from core.search.words import STOP_WORDS, Stems, folded, words_of
 
 if TYPE_CHECKING:
     from core.conversation_index import Brought
     from core.conversations.readable import ReadableConversation
+    from core.search.answering import Weighed
     from core.search.conversations import Database, Held
     from core.search.terms import Query
 
@@ -113,10 +110,9 @@ _ASKS_COMMAND = re.compile(
     r"build|built|lint(?:er)?|install(?:ed)?|deploy(?:ed)?|format(?:ter)?)\b",
     re.IGNORECASE,
 )
+_ASKS_BRANCH = re.compile(r"\b(?:branch(?:es)?|zweig|branche|rama|ramo)\b|分支|ブランチ", re.IGNORECASE)
 _ID = re.compile(r"(?:rollout-[\dT-]{19}-)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}([0-9a-f]{12})(?:\.jsonl)?\Z")
 _ANY_COMMAND = frozenset(("command", "commands", "check", "checks", "usual", "usually"))
-LOOKED_THROUGH = 5000
-"""Of a word that many turns have so many are looked at."""
 
 
 def find(
@@ -175,11 +171,13 @@ def find(
             rows = [row for row in rows if row.sharp >= SURE_SHARE]
         shown = chosen_rows(rows, infer_task_type(text), limit)
         best = 1.0 if look.is_exact else max((row.sharp for row in shown), default=0.0)
-        sure = not text.strip() or (best >= look.least and not lacks)
+        strange = look.unsaid(own if own.folder else wide, names=True) if tells and best >= look.least else []
+        sure = not text.strip() or (best >= look.least and not lacks and not strange)
         shown = [row for row in _given_room(shown, look) if row.text]
-        shown = [replace(_as_it_stands(row, own.folder) if row.own else row, weak=not sure) for row in shown]
+        shown = [replace(_as_it_stands(row, own.folder, text) if row.own else row, weak=not sure) for row in shown]
         shown = told_against(shown, workspace.paths)
-        strange = [] if not tells or (shown and sure) else look.strange(own if own.folder else wide)
+        if tells and not (strange or (shown and sure)):
+            strange = look.unsaid(own if own.folder else wide, names=False)
         usual = look.usual(own.folder) if own.folder and tells else []
         names = own.folder and tells and not ((shown and sure) or filtered)
         others = look.sessions(own, {row.session for row in shown}) if names else []
@@ -271,6 +269,7 @@ class _Look:
         self._query = parse_query(text, database, self._stems) if database is not None else None
         self.least = _least(self._query)
         self._texts: list[str] = []
+        self._weighed: dict[tuple[int, tuple[int, ...]], Weighed | None] = {}
         self.tells_use: Callable[[str], bool] | None = None
         self.is_exact = False
         self.entries = self.turns = 0
@@ -355,6 +354,8 @@ class _Look:
 
     def open_tasks(self, scope: Scope) -> list[FoundRow]:
         """The open tasks of a scope, the newest first."""
+        from core.commands.bullets import tasks_by_date  # it loads what changes bullets
+
         found = [row for row, _ in tasks_by_date(self._workspace, "open") if scope.tells(row.bullet)][: self._most]
         made = [(f"{row.file}:{row.bullet.line}", row.bullet.text, row.bullet.provenance) for row in found]
         entries = [Entry("bullet", key, "", text, by.date if by else "", str(by or "")) for key, text, by in made]
@@ -386,28 +387,21 @@ class _Look:
             found.append(f"{ended[:10]}{about} {called}")
         return found
 
-    def strange(self, scope: Scope) -> list[str]:
-        """The most telling words of the question that stand in no conversation of a scope: told where the answer is
-        weak. Where it is firm one of them is missing in 59 of 139 right answers ("although", "simply")."""
-        if self._database is None:
+    def unsaid(self, scope: Scope, *, names: bool) -> list[str]:
+        """Words of the question that stand in no conversation of a scope, or its `names` that no hit has either."""
+        if self._database is None or (names and self.is_exact):
             return []
-        query = query_of(self.text, partial(places_of, self._database), self._stems)  # as they are spelled
-        rows = self._database.execute(f"SELECT id, folder FROM conversations WHERE {stored.READ}").fetchall()
-        allowed = {folder: scope.everything or scope.tells_conversation(folder) for folder in {row[1] for row in rows}}
-        threads = {id for id, folder in rows if allowed[folder]}
-        sql = "SELECT thread FROM turns WHERE id IN (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)"
-        strange = []
-        for term in query.terms:
-            found = self._database.execute(sql, (match_any([term]), LOOKED_THROUGH)) if term.found else ()
-            if term.found < LOOKED_THROUGH and not any(thread in threads for (thread,) in found):
-                strange.append(term)
-        strange.sort(key=lambda term: -term.worth)
-        return [term.word for term in strange[:3]]
+        among = names_in(self.text).difference(words_of(" ".join(self._texts))) if names else None
+        return unsaid(
+            self._database, self.text, self._stems, None if scope.everything else scope.tells_conversation, among
+        )
 
     def usual(self, project: str) -> list[str]:
         """The commands that are usual in a project, where it is asked how something is run."""
         if self._database is None or not _ASKS_COMMAND.search(self.text):
             return []
+        from core.give.commands_here import usual as usual_commands  # it loads what takes command lines apart
+
         asked = set(words_of(self.text))
         stems = set(self._stems.learn(asked).values())
 
@@ -477,7 +471,11 @@ class _Look:
             return replace(row, text=self._best(row.text, room) + later, turn=turn, served=served)
         if held is None or self._database is None:
             return row
-        made = answering(self._database, self.text, self._stems, held.id, row.places, room, role=self._wanted.role)
+        weighed = self._weighed.get((held.id, row.places))  # read once, however often it is given other room
+        if weighed is None:
+            weighed = answering(self._database, self.text, self._stems, held.id, row.places, role=self._wanted.role)
+            self._weighed[held.id, row.places] = weighed
+        made = weighed.excerpt(room) if weighed is not None else None
         if made is None:
             return row
         key, turn = f"{row.session}:{made.position + 1}", made.position + 1
@@ -535,11 +533,12 @@ class _Look:
         return 1 - position if most * 2 >= max(1, len(wanted)) else 0
 
 
-def _as_it_stands(row: FoundRow, root: str) -> FoundRow:
-    """A hit of the own project with what is not so any more: paths that are gone, a branch that was never merged."""
-    state = row.state
-    if row.branch and never_merged(root, row.branch):
-        state = f"{state}, " * bool(state) + f"on {row.branch}, which is not merged"
+def _as_it_stands(row: FoundRow, root: str, asked: str) -> FoundRow:
+    """A hit of the own project with what is not so any more: paths that are gone, a branch that was never merged; and
+    where a branch is `asked` for with that which the session's record names: no turn may."""
+    state, apart = row.state, ", which is not merged" * (bool(row.branch) and never_merged(root, row.branch))
+    if row.branch and (apart or _ASKS_BRANCH.search(asked)):
+        state = f"{state}, " * bool(state) + f"{'' if apart else 'began '}on {row.branch}{apart}"
     return replace(row, gone=tuple(gone(root, row.text)), state=state)
 
 
@@ -594,5 +593,6 @@ def passage(
         if database is None or not held:
             return ""
         places = (turn - 1, *range(talk.count)) if turn else ()
-        made = answering(database, question, Stems(), held[-1].id, places, room, told, role)
+        weighed = answering(database, question, Stems(), held[-1].id, places, told, role)
+        made = weighed.excerpt(room) if weighed is not None else None
     return made.text if made is not None else ""

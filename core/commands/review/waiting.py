@@ -46,6 +46,7 @@ from core.knowledge.projects import OTHER, Projects, domains_in, entry_name, her
 from core.knowledge.removed import REMOVED, Removed, RemovedStatement, read_removed
 from core.knowledge.same import id_letters
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
+from core.rules.left import files_to_commit
 
 FINISHED = ("finishes", "answers")
 """What models offer of tasks and questions."""
@@ -370,6 +371,26 @@ def _overtaken(look: Look) -> Iterator[Waiting]:
             yield Waiting("outdated", pair.key, text, why, yes, no, pair, row.bullet, file=row.file)
 
 
+def _committed(look: Look) -> Iterator[Waiting]:
+    """The files that a session left for a commit, where git has them since."""
+    if look.glance:
+        return
+    until = time.monotonic() + GIT_SECONDS
+    projects = known_projects(look.workspace.paths, look.workspace.environment)
+    for row in _placed(look.workspace.paths, ("tasks_open",)):
+        text, came = row.bullet.text, row.bullet.provenance
+        names = files_to_commit(text)
+        roots = projects.get(came.source, ()) if came is not None and names else ()
+        root = next((one for one in roots if os.path.isabs(one)), "")
+        if came is None or not root or time.monotonic() > until:
+            continue
+        if commit := still.committed_since(root, names, came.date, until):
+            why = f"committed since, in {commit}"
+            pair = Superseding(row, row, why, "done", FINISHED[0])
+            yes, no = "mark the task done", "leave it open"
+            yield Waiting("finished", pair.key, text, why, yes, no, pair, row.bullet, file=row.file)
+
+
 def _alike(look: Look) -> Iterator[Waiting]:
     """Bullets that nearly say the same, each older one once. What is or was asked as a contradiction is not asked once
     more."""
@@ -479,7 +500,7 @@ GATHERED: dict[str, Callable[[Look], Iterable[Waiting]]] = {
     "kept-away": _kept_away,
     "stale": _stale,
     "outdated": lambda look: (*_pairs(look, False), *_overtaken(look)),
-    "finished": lambda look: _pairs(look, True),
+    "finished": lambda look: (*_pairs(look, True), *_committed(look)),
     "alike": _alike,
 }
 """Kind -> what gathers it, what is cheap first: comparing takes seconds where there are ten thousand bullets."""

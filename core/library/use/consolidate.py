@@ -22,10 +22,10 @@ from core.library import schema
 from core.library.database import Library
 from core.library.records import Concept, Link, SourceProfile, UsageTrace, new_id
 from core.library.rows import by_ids, in_parts, read, traces
+from core.library.use import patterns
 from core.library.use.changes import Change, Values, apply, difference, plain
 from core.library.use.gaps import Quiet, asked_about, lonely_chunks, stale_chunks
-from core.library.use.opposites import READ_SO, contradictions, corrected, opposite_claims, read_together
-from core.library.use.patterns import Pair, better_for, complements
+from core.library.use.patterns import Pair
 from core.library.use.profiles import gaps_by_rules, profile_by_model, profile_by_rules, strengths_of
 from core.library.use.retrieve import stems
 from core.library.use.usage import OUTDATED, by_chunk, by_source, tally_of
@@ -220,7 +220,7 @@ def _concepts(plan: _Plan) -> None:
 
 def _links(plan: _Plan) -> None:
     """Links that patterns of usage call for, with the weights that they have now."""
-    pairs = [*complements(plan.traces), *better_for(plan.traces, plan.tallies, stems())]
+    pairs = [*patterns.complements(plan.traces), *patterns.better_for(plan.traces, plan.tallies, stems())]
     _make_links(plan, pairs, ("complements", "better_for"))
 
 
@@ -229,14 +229,14 @@ def _opposites(plan: _Plan) -> None:
     goes when nothing calls for it any more, but not what a model has read: that is not asked again."""
     c, k = schema.link.c, schema.concept
     links = read(plan.connection, schema.link, Link, c.relation.in_(("supports", "contradicts")))
-    opposite = opposite_claims(read(plan.connection, k, Concept, k.c.concept_type == "claim"))
-    found = contradictions([link for link in links if link.created_by != "consolidated"], opposite)
-    read_so = [link for link in links if link.created_by == "consolidated" and link.weight == READ_SO]
+    opposite = patterns.opposite_claims(read(plan.connection, k, Concept, k.c.concept_type == "claim"))
+    found = patterns.contradictions([link for link in links if link.created_by != "consolidated"], opposite)
+    read_so = [link for link in links if link.created_by == "consolidated" and link.weight == patterns.READ_SO]
     pairs = [Pair(one, other, "contradicts", 1.0, note=why) for one, other, why in found]
-    pairs += corrected(plan.traces)
-    pairs += [Pair(link.source_id, link.target_id, link.relation, READ_SO, note=link.note) for link in read_so]
+    pairs += patterns.corrected(plan.traces)
+    pairs += [Pair(link.source_id, link.target_id, link.relation, patterns.READ_SO, note=link.note) for link in read_so]
     if plan.generate is not None:
-        made = attempt(read_together, plan.connection, plan.generate)
+        made = attempt(patterns.read_together, plan.connection, plan.generate)
         if isinstance(made, Ok):
             pairs += [pair for pair in made.value if pair.relation == "contradicts"]
             _make_links(plan, [pair for pair in made.value if pair.relation != "contradicts"], ())

@@ -42,14 +42,6 @@ class Heard:
     said: tuple[Turn, ...]
 
 
-def ids_in(turn: Turn) -> list[str]:
-    """Ids that may be of retrievals."""
-    if turn.role not in ("tool", "assistant"):
-        return []
-    texts = [turn.text, *(event.output for event in turn.events if isinstance(event, Call))]
-    return [found for text in texts for found in _UUID.findall(text)]
-
-
 def heard_in(conversation: Conversation) -> Heard:
     """What inference needs of a conversation whose secrets are replaced: no output of tools, and of very long turns
     and talks the beginning."""
@@ -58,8 +50,10 @@ def heard_in(conversation: Conversation) -> Heard:
     whole = conversation.ended or conversation.started
     room = TALK_CHARACTERS
     for turn in conversation.turns:
-        for key in ids_in(turn):
-            places.setdefault(key, (len(said), moment_of(turn.time or whole)))
+        if turn.role in ("tool", "assistant"):
+            texts = [turn.text, *(event.output for event in turn.events if isinstance(event, Call))]
+            for key in (found for text in texts for found in _UUID.findall(text)):  # it may be that of a retrieval
+                places.setdefault(key, (len(said), moment_of(turn.time or whole)))
         if places and room > 0 and turn.role in ("user", "assistant") and turn.text.strip():
             said.append(Turn(turn.role, turn.text[:TURN_CHARACTERS]))
             room -= len(said[-1].text)

@@ -39,7 +39,11 @@ _HAVING = "SELECT words FROM chunk WHERE words @@ to_tsquery('simple', '{}:*') L
 
 def understand(connection: Connection, asked: str, stems: Stems) -> Query:
     """Any text as a query against the chunks of this library."""
-    query = query_of(asked, partial(_places, connection, _spellings_of(asked, stems)), stems)
+    words = set(words_of(asked))
+    words |= {other for word in words for other in forms().get(word, ())}
+    known = stems.learn(words)
+    spellings = {known[word]: word for word in sorted(words)}  # a stem -> a word that has it
+    query = query_of(asked, partial(_places, connection, spellings), stems)
     return spelled(query, partial(_between, connection), stems)
 
 
@@ -52,14 +56,6 @@ def _number_of_chunks(connection: Connection) -> int:
     """About how many chunks there are, without counting them: their numbers are given one after the other."""
     least, most = connection.execute(_NUMBER_RANGE).one()
     return 0 if most is None or least is None else int(most) - int(least) + 1
-
-
-def _spellings_of(asked: str, stems: Stems) -> dict[str, str]:
-    """Stem -> a word that has it, of the words of a query and their other forms."""
-    words = set(words_of(asked))
-    words |= {other for word in words for other in forms().get(word, ())}
-    known = stems.learn(words)
-    return {known[word]: word for word in sorted(words)}
 
 
 def _places(connection: Connection, spellings: Mapping[str, str], stems: Sequence[str]) -> tuple[int, dict[str, int]]:

@@ -20,9 +20,8 @@ from core.experience.kinds import Tally, merged, over_tasks, rate_of, success, t
 from core.library import schema
 from core.library.concepts import definitions
 from core.library.database import Library
-from core.library.links import told_links
 from core.library.records import Concept, Link, UsageTrace, folded
-from core.library.rows import in_parts, read, traces
+from core.library.rows import in_parts, read, told_links, traces
 from core.library.use.gaps import asked_about, lonely_chunks, stale_chunks, unanswered
 from core.library.use.profiles import strengths_of, task_words
 from core.library.use.usage import by_chunk, by_source, tally_of
@@ -170,11 +169,6 @@ def _verdict(rate: float | None, good: str, bad: str) -> str:
     return good if rate >= WELL else bad if rate <= BADLY else "mixed"
 
 
-def _months(known: Sequence[UsageTrace]) -> dict[str, dict[str, int]]:
-    """Month -> outcome -> how often."""
-    return merged([{f"{trace.timestamp:%Y-%m}": {trace.outcome: 1}} for trace in known])
-
-
 def _tasks(
     connection: Connection, known: Sequence[UsageTrace], lost: Sequence[tuple[str, str, datetime]]
 ) -> tuple[Served, ...]:
@@ -296,9 +290,10 @@ def _evolution(connection: Connection, name: str, known: Sequence[UsageTrace]) -
     months = Counter(str(row.at)[:7] for row in connection.execute(asked))
     chunks = set(connection.execute(select(m.chunk_id).where(m.concept_id == key)).scalars())
     about = [trace for trace in known if chunks.intersection(trace.chunk_ids)]
+    outcomes = merged([{f"{trace.timestamp:%Y-%m}": {trace.outcome: 1}} for trace in about])
     description = concept.description or _defined_in(connection, chunks, concept)
     return Evolution(
-        concept.name, description, dict(sorted(months.items())), _months(about),
+        concept.name, description, dict(sorted(months.items())), outcomes,
         tuple(_profiles(connection, key, concept)), concept.gap_notes,
         tuple(told_links(connection, [key]).get(key, ())),
     )  # fmt: skip

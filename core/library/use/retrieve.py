@@ -19,14 +19,13 @@ from sqlalchemy import Connection, select, update
 
 from core.base.choices import TASK_TYPES
 from core.base.result import KnowledgeError, attempt
-from core.experience.kinds import counts_for, infer_task_type, over_tasks
+from core.experience.kinds import counts_for, infer_task_type, over_tasks, speaks_for
 from core.experience.record import misleads, warned_last
 from core.library import schema
 from core.library.database import Library, cause_of, database_errors
-from core.library.links import told_links
 from core.library.places import standing_at, without_file
 from core.library.records import Chunk, Document, Retrieval, SourceProfile, new_id
-from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, record_of
+from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, record_of, told_links
 from core.library.use import candidates, strategies
 from core.library.use.dossier import COMPACT, FULL, RECENT, Dossier, level_of, shown_traces
 from core.library.use.postgresql import Embedder, fill_vectors
@@ -171,7 +170,7 @@ def _order(
     table.bring(_best(concepts))
     table.add("concept", 0.0, concepts)
     table.add("usage", USAGE, used)
-    seeds = strategies.ranks_of([key for key, *_ in table.best(SEEDS)])
+    seeds = {key: 1 / place for place, (key, *_) in enumerate(table.best(SEEDS), start=1)}
     walk = strategies.by_graph(connection, {**seeds, **table.documents_of(seeds)}, task_type)
     linked = {key: score for key, score in strategies.chunks_reached(connection, walk).items() if key not in seeds}
     table.bring(linked, behind=False)
@@ -179,8 +178,8 @@ def _order(
     pool = [key for key, *_ in table.best(max(POOL, limit))]
     counts = tallies(connection, pool)
     table.last = {key for key in pool if misleads(counts_for(counts.get(key, {}), task_type))}
-    role = {key: strategies.by_role(counts.get(key, {}), task_type) for key in pool if key not in table.last}
-    table.add("usage", USAGE, role)
+    role = {key: speaks_for(counts.get(key, {}).get(task_type, {})) for key in pool if key not in table.last}
+    table.add("usage", USAGE, {key: strategies.ROLE * speaks for key, speaks in role.items()})
     weight = NEW if strategies.ASKS_FOR_NEW.search(text) else 0.0
     table.add("temporal", weight, {key: strategies.by_time(str(table.rows[key].date), now) for key in pool})
     return table.best(limit, pool)

@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date, datetime
 
 from sqlalchemy import Connection, func, select
 
-from core.experience.kinds import Tally, speaks_for
 from core.library import schema
 from core.library.records import Link, folded
 from core.library.rows import in_parts, links_of
@@ -76,14 +75,6 @@ def by_concept(connection: Connection, concepts: Mapping[str, str], chunks: int)
     return scores
 
 
-# --- usage ------------------------------------------------------------------------------------------------------------
-
-
-def by_role(tally: Tally, task_type: str) -> float:
-    """How a chunk's outcomes at this kind of task speak for it, from -0.6 to 0.6: the more of them, the surer."""
-    return ROLE * speaks_for(tally.get(task_type, {}))
-
-
 # --- graph ------------------------------------------------------------------------------------------------------------
 
 
@@ -132,8 +123,3 @@ def by_time(day: str, now: datetime) -> float:
     if not day:
         return 0.0
     return float(0.5 ** (max(0, (now.date() - date.fromisoformat(day)).days) / HALF_LIFE_DAYS))
-
-
-def ranks_of(ids: Sequence[str]) -> dict[str, float]:
-    """The best ones as seeds: the first counts 1, the next 1/2, and so on."""
-    return {one: 1 / place for place, one in enumerate(ids, start=1)}

@@ -179,15 +179,13 @@ def whole_ids(connection: Connection, given: Sequence[str]) -> list[str]:
     found: list[str] = []
     for part in given:
         if len(part.strip()) < 4:
-            raise KnowledgeError(
-                "no-chunk", f"{part!r} is too short to name a chunk", hint="give at least 4 letters of its id"
-            )
+            message = f"{part!r} is too short to name a chunk"
+            raise KnowledgeError("no-chunk", message, hint="give at least 4 letters of its id")
         ids = beginning(connection, c.id, part)
         if len(ids) != 1:
             what = "no chunk's id begins" if not ids else "the ids of several chunks begin"
-            raise KnowledgeError(
-                "no-chunk", f"{what} with {part!r}", hint="'knowledge library retrieve' prints the ids"
-            )
+            message = f"{what} with {part!r}"
+            raise KnowledgeError("no-chunk", message, hint="'knowledge library retrieve' prints the ids")
         found += ids
     return list(dict.fromkeys(found))
 
@@ -252,9 +250,8 @@ def withdraw(library: Library, which: str) -> UsageTrace:
         ids = beginning(connection, _t.id, which)
     if len(ids) != 1:
         what = "the ids of several records begin" if ids else "no record's id begins"
-        raise KnowledgeError(
-            "no-trace", f"{what} with {which!r}", hint="'knowledge library show ID' prints those of a document"
-        )
+        message = f"{what} with {which!r}"
+        raise KnowledgeError("no-trace", message, hint="'knowledge library show ID' prints those of a document")
     with library.writing() as connection:
         if not (found := traces(connection, select(_t.id).where(_t.id == ids[0]))):
             raise KnowledgeError("no-trace", "this record was taken back already", which)

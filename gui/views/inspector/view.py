@@ -54,7 +54,7 @@ class Inspector:
     def build(self, parent: int) -> None:
         """Make everything once: every kind of thing uses the same items."""
         look = self._look
-        self._full = box(look, parent, "clear")
+        self._full = box(look, parent, "clear", show=False)
         head, close = spread(look, self._full)
         self.close = Button(look, close, "", self._shell.select, icon="x", kind="ghost", tip="Close", shortcut="Esc")
         self._icon = text(look, head, "", "heading", "accent")
@@ -76,13 +76,10 @@ class Inspector:
             ButtonRow(look, self._full, [self.buttons[name] for name, one in BUTTONS.items() if one[0] == number])
             for number in range(2)
         ]
-        below = box(look, self._full, "clear")
         self.list = FlowList(
             look, actions=(RowAction("copy", "copy", "Copy"),), on_select=self._follow, on_open=self._open_row,
             on_action=lambda _name, row: self._shell.copy(row.text),
-        )  # fmt: skip
-        self.list.build(below)
-        dpg.configure_item(self._full, show=False)
+        ).build(box(look, self._full, "clear"))  # fmt: skip
 
     def refresh(self, state: State) -> None:
         """Read what is selected when that, or the store, is another one than before."""
@@ -116,16 +113,16 @@ class Inspector:
         file = overview.file(selected.key) if overview is not None and selected.kind == "file" else None
 
         def finish(page: Page) -> None:
-            if ticket == self._ticket:
-                same, self._shown = self._shown == selected, selected
-                self._show(page, same)
+            same, self._shown = self._shown == selected, selected
+            self._show(page, same)
 
         def failed(error: ErrorInfo) -> None:
             finish(Page("circle-alert", "failed", "This cannot be shown", selected.key, warning=str(error)))
 
         if self._job is not None:
             self._job.cancel()  # whoever walks through a list waits for the last row alone
-        self._job = self._shell.submit("What is selected", lambda _: load(core, selected, file), finish, failed=failed)
+        self._job = self._shell.submit("What is selected", lambda _: load(core, selected, file), finish, failed=failed,
+                                       wanted=lambda: ticket == self._ticket)  # fmt: skip
 
     def _show(self, page: Page | None, same: bool = False) -> None:
         if page == self.page and page is not None:

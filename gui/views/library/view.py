@@ -24,17 +24,17 @@ from core.commands.panel.overview import documents, dossier_text
 from core.commands.workspace import Workspace
 from gui.shell import INGEST, LIBRARY, Shell
 from gui.state import State
-from gui.toolkit.charts import Progress
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction, matching
 from gui.toolkit.icons import icon
 from gui.toolkit.jobs import Job
 from gui.toolkit.layout import Columns, Pane, box, lowered
 from gui.toolkit.letters import END
+from gui.toolkit.messages import Teach
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import Button, text, text_field
+from gui.toolkit.widgets import Button, Progress, text, text_field
 from gui.views.library.rows import KEY_OF, OUTCOME_LOOKS, LibraryPage, everything, named, sheet
-from gui.views.list_view import ENTER, ListView, Teach
+from gui.views.list_view import ENTER, ListView
 
 MISSING = "no-library-support"
 ACTIONS = (
@@ -99,8 +99,7 @@ class LibraryView(ListView[LibraryPage]):
         )
         super().build(columns.panes[0].item)
         self.at_rest = int(dpg.get_item_parent(self.list.holder) or 0)
-        self.sheet = FlowList(look)
-        self.sheet.build(columns.panes[1].item)
+        self.sheet = FlowList(look).build(columns.panes[1].item)
         self._show()
 
     def below(self, parent: int) -> None:
@@ -341,12 +340,10 @@ class LibraryView(ListView[LibraryPage]):
             dpg.set_value(self.progress, "")
 
         def failed(error: ErrorInfo) -> None:
-            ended()
             self._failed(error)
             self._show(keep=True)
 
         def done(report: Any) -> None:
-            ended()
             skipped = sum(report.skipped.values())
             parts = [f"{number:,} {what}" for what, number in report.counts.items() if number] or ["nothing new"]
             parts += [f"{report.unchanged:,} unchanged"] if report.unchanged else []
@@ -369,7 +366,7 @@ class LibraryView(ListView[LibraryPage]):
         self.job = self._shell.submit(
             "Taking documents in",
             lambda job: library_ingest(workspace, [path], progress=job.report, cancelled=lambda: job.cancelled),
-            done, failed=failed, progress=report, lane=INGEST,
+            done, first=ended, failed=failed, progress=report, lane=INGEST,
         )  # fmt: skip
 
     def _set_status(self, act: str, which: str) -> None:
