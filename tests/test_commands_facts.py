@@ -11,9 +11,8 @@ import pytest
 
 from core.base.answer import Answer
 from core.commands.context import context
-from core.commands.fact_edits import delete_fact
 from core.commands.fact_feed import check_facts, sync_facts
-from core.commands.facts import bootstrap, validate, validation_text
+from core.commands.facts import bootstrap, delete_fact, validate, validation_text
 from core.commands.harvest_report import harvest_text
 from core.commands.history.undo import undo
 from core.commands.quarantine import quarantine_accept, quarantine_drop

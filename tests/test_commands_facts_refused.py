@@ -7,10 +7,10 @@ import os
 
 import pytest
 
-from core.commands import fact_edits
+from core.commands import facts
 from core.commands.context import context
-from core.commands.fact_edits import confirm_fact
 from core.commands.fact_feed import sync_facts
+from core.commands.facts import confirm_fact
 from tests.facts_home import YAML, cli, facts_of, learn, workspace_of
 from tests.harvest_world import World
 from tests.made_home import error
@@ -105,7 +105,7 @@ def by_hand(world: World) -> World:
 
 
 def test_what_cannot_be_written_is_not_said_to_stand_there(by_hand: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fact_edits, "with_values", lambda *_: None)
+    monkeypatch.setattr(facts, "with_values", lambda *_: None)
     before = by_hand.text(YAML)
     refused = error(confirm_fact, workspace_of(by_hand), "global:fact:001")
     assert refused.code == "not-editable"

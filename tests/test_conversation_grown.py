@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core import conversation_index, conversation_reading
-from core.commands.conversations import index_folder
+from core.commands.transcript import index_folder
 from core.search.conversations import open_sealed
 from tests.corpus import need_corpus, sample
 from tests.spoken_home import Disk, call, claude_row, result

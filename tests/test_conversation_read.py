@@ -16,7 +16,8 @@ from core.base.project import project_root as project_of
 from core.base.result import KnowledgeError, Ok, attempt
 from core.base.secrets.repeats import REPEATED, Secrets
 from core.commands import transcript
-from core.commands.conversations import index_folder, read
+from core.commands.conversations import read
+from core.commands.transcript import index_folder
 from core.commands.workspace import Workspace
 from core.conversations.readable import without_codes, without_tags
 from core.conversations.searched import output

@@ -19,9 +19,8 @@ import pytest
 from core import conversation_index, conversation_reading
 from core.base.entry import Embed, Entry
 from core.base.result import KnowledgeError, Ok, attempt
-from core.commands.conversations import ConversationFilters, find, index_folder
-from core.commands.daily.vectors import build_vectors
-from core.commands.transcript import where_of
+from core.commands.conversations import ConversationFilters, build_vectors, find
+from core.commands.transcript import index_folder, where_of
 from core.conversation_index import look
 from core.harvest.report import Progress
 from core.knowledge.ledger import format_ledger, known_entries

@@ -11,8 +11,8 @@ import pytest
 
 from core import conversation_index
 from core.base.result import KnowledgeError, attempt
-from core.commands.conversations import index_folder
-from core.commands.daily.vectors import VectorsReport, build_vectors
+from core.commands.conversations import VectorsReport, build_vectors
+from core.commands.transcript import index_folder
 from core.search import embedders, kept_vectors
 from core.search.conversations import open_sealed
 from tests.search_shelf import Topics

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from core.commands import fact_feed
-from core.commands.fact_edits import delete_fact
+from core.commands.facts import delete_fact
 from core.commands.history.undo import undo
 from tests.facts_home import YAML, cli, facts_of, learn, taught_fixture, workspace_of
 from tests.harvest_world import HURRIED, World

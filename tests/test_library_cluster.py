@@ -23,8 +23,7 @@ from werkzeug import Request, Response
 
 from core.base.result import KnowledgeError, attempt
 from core.cli.main import main
-from core.commands.library.cluster import on_cluster
-from core.commands.library.ingest import library_ingest
+from core.commands.library.ingest import library_ingest, on_cluster
 from core.commands.workspace import open_workspace
 from core.library import workers
 from core.library.database import problems_of

@@ -22,7 +22,7 @@ from core.base.result import KnowledgeError, Ok
 from core.cli.main import main
 from core.commands.context import context, digest_on
 from core.commands.facts import bootstrap
-from core.commands.imports import import_memories
+from core.commands.harvest import import_memories
 from core.commands.memories import memories_list, recall_command
 from core.commands.workspace import Workspace, all_without_secrets, open_workspace
 from core.context_files import CLOSE as END

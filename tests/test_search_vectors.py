@@ -13,7 +13,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from core.base.result import KnowledgeError, Ok, attempt, refuse
-from core.commands.daily.vectors import build_vectors
+from core.commands.conversations import build_vectors
 from core.commands.search import check_embedder
 from core.commands.search import search as search_command
 from core.commands.workspace import open_workspace

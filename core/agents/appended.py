@@ -32,9 +32,8 @@ def _parsed(data: bytes) -> tuple[str, dict[str, Any]]:
         text = data.decode("utf-8")
         return (text, tomllib.loads(text.removeprefix(MARK)))
     except UnicodeDecodeError as error:
-        raise KnowledgeError(
-            "not-toml", f"it is not UTF-8 text (byte {error.start + 1})", hint="save it as UTF-8"
-        ) from error
+        message = f"it is not UTF-8 text (byte {error.start + 1})"
+        raise KnowledgeError("not-toml", message, hint="save it as UTF-8") from error
     except (ValueError, RecursionError) as error:
         raise KnowledgeError("not-toml", f"it is no valid TOML: {error}", hint="correct that place") from error
 
@@ -68,9 +67,8 @@ def with_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) -> by
     for new in (_appended(text, path, table), _inside(text, path, table)):
         if new is not None and _holds(new, expected):
             return new.encode("utf-8")
-    raise KnowledgeError(
-        "cannot-edit", "it cannot be changed without touching something else", hint="change it by hand"
-    )
+    message = "it cannot be changed without touching something else"
+    raise KnowledgeError("cannot-edit", message, hint="change it by hand")
 
 
 def without_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) -> bytes:
@@ -86,9 +84,8 @@ def without_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) ->
     for new in (_cut_off(text, path), _edited(text, path, lambda above: above.pop(path[-1]))):
         if new is not None and (_holds(new, expected) or _holds(new, _without_empty(expected, path))):
             return new.encode("utf-8")
-    raise KnowledgeError(
-        "cannot-edit", "it cannot be changed without touching something else", hint="change it by hand"
-    )
+    message = "it cannot be changed without touching something else"
+    raise KnowledgeError("cannot-edit", message, hint="change it by hand")
 
 
 def _appended(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
@@ -178,9 +175,8 @@ def with_line(data: bytes, line: str) -> bytes:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise KnowledgeError(
-            "not-text", f"it is not UTF-8 text (byte {error.start + 1})", hint="save it as UTF-8"
-        ) from error
+        message = f"it is not UTF-8 text (byte {error.start + 1})"
+        raise KnowledgeError("not-text", message, hint="save it as UTF-8") from error
     if has_line(data, line):
         return data
     line_end = line_end_of(text)

@@ -23,6 +23,7 @@ from core.base import files
 from core.base.homes import own_target
 from core.base.paths import user_folder
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt, disk_errors
+from core.base.secrets.redact import redact
 
 MAX_BYTES = 64 << 20
 RECORD_BYTES = 4 << 20
@@ -56,8 +57,6 @@ class FileChange:
 
 def shown_text(data: bytes | None) -> str:
     """A file of another tool as it may be shown: such files hold keys, and what is shown is copied into reports."""
-    from core.base.secrets.redact import redact
-
     return redact((data or b"").decode("utf-8", "replace")).text
 
 

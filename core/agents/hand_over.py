@@ -56,12 +56,6 @@ def told() -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def ended_session() -> str:
-    """The transcript that a tool names on its standard input (`transcript_path`), "" for none."""
-    named = told().get("transcript_path")
-    return named if isinstance(named, str) and os.path.isabs(named) else ""
-
-
 def start(tool: str, words: list[str]) -> int:
     """Answer the hook before a question to the model: with the context at the first one, else with nothing. The tool
     runs it in the folder of its settings, and names that of the session."""
@@ -116,8 +110,9 @@ def main(arguments: list[str]) -> int:
         return start(arguments[1], arguments[2:])
     if len(arguments) < 2 or is_ours(os.environ):
         return 0
-    ended = ended_session()
-    set_free([*arguments[1:], *HARVEST, *(["--ended", ended] if ended else [])])
+    named = told().get("transcript_path")
+    ended = ["--ended", named] if isinstance(named, str) and os.path.isabs(named) else []
+    set_free([*arguments[1:], *HARVEST, *ended])
     return 0
 
 

@@ -224,14 +224,12 @@ def _opened(data: bytes) -> tuple[bytes, str, Node | None]:
         mark, text = _decoded(data)
         return (mark, text, read(text))
     except UnicodeDecodeError as error:
-        raise KnowledgeError(
-            "not-json", f"it is not UTF-8 text (byte {error.start + 1})", hint="save it as UTF-8"
-        ) from error
+        message = f"it is not UTF-8 text (byte {error.start + 1})"
+        raise KnowledgeError("not-json", message, hint="save it as UTF-8") from error
     except NotJsonError as error:
         line = text.count("\n", 0, error.at) + 1
-        raise KnowledgeError(
-            "not-json", f"it is no valid JSON (line {line}: {error})", hint="correct that place"
-        ) from error
+        message = f"it is no valid JSON (line {line}: {error})"
+        raise KnowledgeError("not-json", message, hint="correct that place") from error
 
 
 def _decoded(data: bytes) -> tuple[bytes, str]:
@@ -245,9 +243,8 @@ def _proven(mark: bytes, text: str, expected: Any) -> bytes:
     except NotJsonError:
         again = None
     if again is None or again.value != expected:
-        raise KnowledgeError(
-            "cannot-edit", "it cannot be changed without touching something else", hint="change it by hand"
-        )
+        message = "it cannot be changed without touching something else"
+        raise KnowledgeError("cannot-edit", message, hint="change it by hand")
     return mark + text.encode("utf-8")
 
 

@@ -140,9 +140,8 @@ def tell_system(commands: Sequence[Sequence[str]], environment: Mapping[str, str
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             why = "it did not end" if isinstance(error, subprocess.TimeoutExpired) else str(error.strerror)
-            raise KnowledgeError(
-                "scheduler-failed", f"{line!r} failed: {why}", hint="run it by hand and see what it says"
-            ) from error
+            message = f"{line!r} failed: {why}"
+            raise KnowledgeError("scheduler-failed", message, hint="run it by hand and see what it says") from error
         if done.returncode != 0:
             said = " ".join((done.stderr or done.stdout).split())[:200]
             hint = "run it by hand and see what it says"

@@ -66,16 +66,13 @@ class Program(NamedTuple):
 
     def end(self, tool: str) -> str:
         """Not the program itself: only what hands the work over, in a Python that loads nothing."""
-        return _while_there(self.end_line(tool), *self._needed)
+        return _while_there(shell_line([*self._light, tool, *self.words, *self.home]), *self._needed)
 
     def end_powershell(self, tool: str) -> str:
         """The same for PowerShell."""
         there = " -and ".join(f"(Test-Path {_in_powershell(path)})" for path in self._needed)
         line = " ".join(map(_in_powershell, (*self._light, tool, *self.words, *self.home)))
         return f"if ({there}) {{ & {line} }}"
-
-    def end_line(self, tool: str) -> str:
-        return shell_line([*self._light, tool, *self.words, *self.home])
 
     def hint(self, tool: str) -> str:
         """What runs at each event of a session: a script of its own, in a Python that loads little."""
@@ -275,10 +272,7 @@ def _opencode(program: Program, environment: Mapping[str, str]) -> list[Entry]:
     plain, commented, rules = _files(_OPENCODE, environment, "opencode.json", "opencode.jsonc", "AGENTS.md")
     server = {"type": "local", "command": program.server(AT_END), "enabled": True}
     settings = commented if commented.exists() and not plain.exists() else plain
-    return [
-        Entry(SERVER, settings, "json", server, ("mcp", NAME)),
-        Entry(START, rules, "rules", rules_line()),
-    ]
+    return [Entry(SERVER, settings, "json", server, ("mcp", NAME)), Entry(START, rules, "rules", rules_line())]
 
 
 def _copilot_cli(program: Program, environment: Mapping[str, str]) -> list[Entry]:

@@ -47,7 +47,9 @@ def _nowhere() -> IO[str]:
 def main(arguments: Sequence[str], out: IO[str] | None = None, err: IO[str] | None = None) -> int:
     """Run one command line and return its exit status. Streams are those of the process unless given."""
     out, err = out or sys.stdout, err or sys.stderr
-    _tolerate_any_text(out, err)
+    for stream in (out, err):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # what a terminal cannot show is `?` there, and no error
     from core.cli.parser import build_parser
 
     if not arguments:
@@ -196,11 +198,3 @@ def _cleared(row: Command | None, sentence: str) -> str:
 
 def _tell(sentence: str, err: IO[str]) -> None:
     print(visible(f"knowledge: {sentence}"), file=err)
-
-
-def _tolerate_any_text(*streams: IO[str]) -> None:
-    """A terminal that cannot show a character gets `?` for it instead of an error."""
-    for stream in streams:
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="replace")

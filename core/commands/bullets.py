@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
@@ -44,15 +46,7 @@ from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
 from core.knowledge.edit import Edited
 from core.knowledge.file_notes import notes_for, refresh_notes
-from core.knowledge.projects import (
-    OTHER,
-    Here,
-    Projects,
-    facts_about,
-    here_in,
-    known_projects,
-    nearness,
-)
+from core.knowledge.projects import OTHER, Here, Projects, facts_about, here_in, known_projects, nearness
 from core.knowledge.same import by_date
 
 if TYPE_CHECKING:
@@ -315,11 +309,8 @@ def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str 
     elsewhere = 0
     with disk_errors("unreadable", "the bullets cannot be read"):
         for name in names:
-            valid = [row for row in bullets_of(workspace.paths, (name,)) if not row.bullet.struck]
-            by_file: dict[str, list[Found]] = {}
-            for row in valid:
-                by_file.setdefault(row.file, []).append(row)
-            found = [one for same in by_file.values() for one in reversed(said(same))]
+            valid = (row for row in bullets_of(workspace.paths, (name,)) if not row.bullet.struck)
+            found = [one for _, same in groupby(valid, attrgetter("file")) for one in reversed(said(list(same)))]
             if here.root:
                 near = [_nearest(one, projects, here) for one in found]
                 own = [one for one in near if nearness((one.found.bullet,), projects, here) != OTHER]

@@ -13,7 +13,7 @@ from core.agents.hand_over import is_ours
 from core.base import files
 from core.base.frontmatter import render_frontmatter
 from core.base.marks import for_prompt
-from core.base.result import KnowledgeError
+from core.base.result import KnowledgeError, disk_errors
 from core.commands.project import find_project, places, project_warnings, which_of_name
 from core.commands.row import OURS, PROJECT_OPTION, group, option, single, top
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -80,30 +80,21 @@ def digest_on(workspace: Workspace) -> DigestState:
         hint = "'knowledge config set digest_enabled true' first"
         where = workspace.loaded.origins["digest_enabled"]
         raise KnowledgeError("digest-disabled", "the digest is switched off by digest_enabled = false", where, hint)
-    try:
+    with disk_errors("digest-failed", "the digest could not be changed", paths.digest):
         if (
             not paths.knowledge.is_dir()
             or regenerate_digest(paths, config.digest_max_bytes, secrets=config.redact) is None
         ):
             hint = "'knowledge harvest --apply' fills it"
             raise KnowledgeError("digest-empty", "there is no knowledge yet, so there is no digest", hint=hint)
-    except OSError as error:
-        raise _digest_failed(workspace, error) from error
     return digest_state(workspace)
 
 
 def digest_off(workspace: Workspace) -> DigestState:
     """Delete it: its absence is the switch."""
-    try:
+    with disk_errors("digest-failed", "the digest could not be changed", workspace.paths.digest):
         delete_digest(workspace.paths)
-    except OSError as error:
-        raise _digest_failed(workspace, error) from error
     return digest_state(workspace)
-
-
-def _digest_failed(workspace: Workspace, error: OSError) -> KnowledgeError:
-    message = f"the digest could not be changed: {error.strerror}"
-    return KnowledgeError("digest-failed", message, workspace.paths.digest)
 
 
 @dataclass(frozen=True)
@@ -189,18 +180,14 @@ def begin_context(workspace: Workspace, now: Clock = utc_now) -> Path:
     where = workspace.paths
     updated = now().astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat()
     text = render_frontmatter({"version": 1, "updated": updated}, "")
-    try:
-        files.make_folder(where.knowledge)
-        files.create_atomic(where.context, text.encode("utf-8"))
-        files.sync_folder(where.knowledge)
-    except FileExistsError:
-        raise KnowledgeError(
-            "exists", "there is a context file already; nothing was written", where.context, "open it"
-        ) from None
-    except OSError as error:
-        raise KnowledgeError(
-            "store-failed", f"the context file cannot be written: {error.strerror or error}", where.context
-        ) from error
+    with disk_errors("store-failed", "the context file cannot be written", where.context):
+        try:
+            files.make_folder(where.knowledge)
+            files.create_atomic(where.context, text.encode("utf-8"))
+            files.sync_folder(where.knowledge)
+        except FileExistsError:
+            message = "there is a context file already; nothing was written"
+            raise KnowledgeError("exists", message, where.context, "open it") from None
     return where.context
 
 
@@ -240,7 +227,6 @@ def context_text(context: ContextPrefix) -> str:
 COMMANDS = (
     group(
         "digest",
-        "",
         "on",
         single(
             "show",

@@ -1,17 +1,19 @@
 """Conversations: finding one by what was said in it, and reading it. Every text in an answer is cleared of secrets.
 
 A search looks first at what changed since the last one, for a fraction of a second: the newest conversations come
-first, and what is left is reported. `build` reads all of it.
+first, and what is left is reported. `build` reads all of it; `knowledge vectors` makes what a search by meaning
+compares, of entries and of turns.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from core import conversation_index as conversation_index
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
@@ -19,18 +21,12 @@ from core.base.figures import count, size
 from core.base.project import place_of
 from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.project import Scope, find_project, scope_of
-from core.commands.search import meant
+from core.commands.row import option, top
+from core.commands.search import meant, opened_search, search_folder
 from core.commands.text import one_line
-from core.commands.transcript import (
-    LOOK_SECONDS,
-    forget_all,
-    index_folder,
-    opened_index,
-    tool_of,
-    where_of,
-)
+from core.commands.transcript import LOOK_SECONDS, forget_all, index_folder, opened_index, tool_of, where_of
 from core.commands.transcript import read as read
-from core.commands.workspace import Workspace, embedder_name
+from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.conversation_index import RATE, SHARE, Brought, look
 from core.knowledge.projects import Here, here_in, known_projects
 from core.search import conversations as stored
@@ -48,14 +44,11 @@ from core.search.conversation_query import (
     within,
 )
 from core.search.conversation_query import unread as unread_number
+from core.search.conversations import Database
 from core.search.days import Span, day_span, question
+from core.search.query import Near
+from core.search.words import Stems
 from core.sources.tools import EXPORTS, FILES, NAMES, known_name, title_of
-
-if TYPE_CHECKING:
-    from core.base.entry import Embed
-    from core.search.conversations import Database
-    from core.search.query import Near
-    from core.search.words import Stems
 
 BUILD_SECONDS = 10.0
 """A build goes in steps of this; between them another program may have its turn."""
@@ -236,22 +229,6 @@ def what_it_takes(brought: Brought) -> str:
     return f"{count(brought.waiting, 'conversation')} ({held}): about {duration}, {growth} in the cache"
 
 
-def build_vectors(
-    workspace: Workspace,
-    name: str,
-    embed: Embed,
-    step: Callable[[int, int], None] = lambda done, total: None,
-    cancelled: Callable[[], bool] = lambda: False,
-) -> tuple[int, int]:
-    """Make the vectors of turns that are missing, once the index is as new as the files; how many turns have one now,
-    and how many have none. Raises KnowledgeError when the embedder fails, or the index cannot be written."""
-
-    if not build(workspace, cancelled=cancelled).turns:
-        return 0, 0
-    made = kept_vectors.build(index_folder(workspace), name, embed, step, cancelled)
-    return made.turns, made.waiting
-
-
 def _meant(workspace: Workspace, database: Database, text: str) -> tuple[Near | None, str]:
     """What vectors say about a query, and a sentence where they were asked for and could not be had, or not all."""
     if not workspace.config.embedder or not text.strip() or not stored.totals(database)[1]:
@@ -348,9 +325,8 @@ def filters_of(
         raise KnowledgeError("usage", f"there is no role {role!r}", hint=f"choose one of {', '.join(SPOKEN_ROLES)}")
     if (source or role or kind == "conversation") and (tag or kind in ENTRY_KINDS):
         hint = "leave out --tag and --kind, or say --kind conversation"
-        raise KnowledgeError(
-            "usage", "--source and --role are of conversations, which have no tags and are of one kind", hint=hint
-        )
+        message = "--source and --role are of conversations, which have no tags and are of one kind"
+        raise KnowledgeError("usage", message, hint=hint)
     first, last = (first_day(day, date.today()) for day in (since, before))
     return ConversationFilters("", sources_named(source or ()), first, last, role)
 
@@ -361,9 +337,8 @@ def sources_named(names: Sequence[str]) -> tuple[str, ...]:
     for text in names:
         name = known_name(text) or text.strip().lower()
         if name not in (known := (*NAMES, *EXPORTS, FILES)):
-            raise KnowledgeError(
-                "unknown-source", f"there is no source {text!r}", hint=f"choose one of {', '.join(known)}"
-            )
+            message = f"there is no source {text!r}"
+            raise KnowledgeError("unknown-source", message, hint=f"choose one of {', '.join(known)}")
         found.append(name)
     return tuple(found)
 
@@ -461,3 +436,69 @@ def _hit(found: Found) -> ConversationHit:
         row.folder, row.branch, row.turns, found.position + 1, found.role, found.text, found.why, found.score,
         found.rank, tuple(at + 1 for at in found.places), row.path, bool(row.trash), row.state_end,
     )  # fmt: skip
+
+
+# --- their meaning, and that of entries -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class VectorsReport:
+    """How many entries and how many turns of conversations have vectors now, and whose they are; `waiting` turns are
+    left for the next time."""
+
+    embedder: str
+    entries: int
+    turns: int = 0
+    waiting: int = 0
+
+
+def build_vectors(
+    workspace: Workspace,
+    project: str = "",
+    progress: Callable[[Any], None] = lambda step: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> VectorsReport:
+    """Make all vectors that a search by meaning compares, those of entries (also as projects see them), then those of
+    conversations, and fetch the model where it is not there yet. Stopped, it goes on where it ended. Raises
+    KnowledgeError without an embedder, or when it fails."""
+    from core.harvest.report import Progress
+
+    if not workspace.config.embedder:
+        hint = "choose one, for example: knowledge config set embedder minilm"
+        raise KnowledgeError("no-embedder", "no embedder is set", hint=hint)
+    asked = find_project(workspace, project)
+    embed = embedder_of(workspace, fetch=True)
+
+    def step(name: str, done: int, total: int) -> None:
+        progress(Progress(done, total, name, "made"))
+
+    folder, home, name = search_folder(workspace, asked), search_folder(workspace, None), embedder_name(workspace)
+    with closing(opened_search(workspace, asked)):
+        entries = kept_vectors.build(folder, name, embed, partial(step, "entries"), cancelled, beside=home).turns
+    for other in sorted(home.parent.glob(f"{home.name}-*")) if folder == home else ():  # they hold the same and more
+        attempt(kept_vectors.build, other, name, embed, cancelled=cancelled, beside=home)
+    if not workspace.config.search_conversations or not build(workspace, cancelled=cancelled).turns:
+        return VectorsReport(workspace.config.embedder, entries)
+    said = partial(step, "turns of conversations")
+    made = kept_vectors.build(index_folder(workspace), name, embed, said, cancelled)
+    return VectorsReport(workspace.config.embedder, entries, made.turns, made.waiting)
+
+
+def vectors_text(report: VectorsReport) -> str:
+    """How many entries and turns can be found by meaning now."""
+    turns = f" and {count(report.turns, 'turn')} of conversations" if report.turns else ""
+    left = f"; {count(report.waiting, 'turn')} left for the next time" if report.waiting else ""
+    entries = count(report.entries, "entry").replace("entrys", "entries")
+    return f"{entries}{turns} can be found by meaning ({report.embedder}){left}\n"
+
+
+COMMANDS = (
+    top(
+        "vectors",
+        "",
+        build_vectors,
+        vectors_text,
+        option("--project", "with what belongs to this folder", "DIR"),
+        long=True,
+    ),
+)

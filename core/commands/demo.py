@@ -98,9 +98,8 @@ def make_demo_home(into: str = "") -> Path:
         if into:
             home = Path(os.path.abspath(os.path.expanduser(into)))
             if files.exists(home):
-                raise KnowledgeError(
-                    "occupied", "the folder for the demo exists already", home, "name one that does not"
-                )
+                message = "the folder for the demo exists already"
+                raise KnowledgeError("occupied", message, home, "name one that does not")
         else:
             home = Path(tempfile.mkdtemp(prefix=NAME)) / "home"
         home = Path(os.path.realpath(home))

@@ -17,11 +17,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 from core.base import files, locks
 from core.base.entry import statement_key
@@ -162,7 +162,6 @@ def check_facts(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("facts-stale", message, str(place), mend, note=True)  # an edit by hand does that
 
 
-T = TypeVar("T")
 LOCK_SECONDS = 5.0
 OFFLINE = 0.5
 """The confidence of what the offline rules find."""
@@ -188,28 +187,23 @@ def sync_facts(
     def harvests(history: History) -> Harvests:
         if not workspace.config.fact_index:
             return Harvests()  # nothing new goes in; what people write still reaches the index
-        found = committed_harvests(paths, history, undone, secrets)
-        found = found._replace(harvests=replace(found.harvests, bullets=bullets_of_store(paths)))
-        if too_long is not None:
-            too_long.extend(found.too_long)
-        return found.harvests
+        found = committed_harvests(paths, history, undone, secrets, [] if too_long is None else too_long)
+        return replace(found, bullets=bullets_of_store(paths))
 
-    def work() -> SyncReport:
+    with _alone(paths):
         kept = [aside for folder in _folders(paths.knowledge) for aside in clear_leftovers(folder)]
         again = workspace.config.fact_index and _begin_again(paths)
-        report = sync(
+        done = sync(
             paths.knowledge, paths.state, harvests, now(), replace=replace_expected, accept_removals=accept_removals
         )
         _leave_schema(paths)
-        if again and report.total:
-            report.notes.append("all files of the fact index were gone: its facts were made again of the bullets")
-        report.notes += [f"an interrupted save left {aside}: compare it with the file beside it" for aside in kept]
-        return report
-
-    done = with_facts(paths, work)
+        if again and done.total:
+            done.notes.append("all files of the fact index were gone: its facts were made again of the bullets")
+        done.notes += [f"an interrupted save left {aside}: compare it with the file beside it" for aside in kept]
     if done.dropped or done.reworded:
         notes, records = change_bullets(workspace, done.dropped, done.reworded, run, now)
-        with_facts(paths, lambda: append_records(record_path(paths.state), records))
+        with _alone(paths):
+            append_records(record_path(paths.state), records)
         done.notes += notes
     return done
 
@@ -253,20 +247,20 @@ def _leave_schema(paths: Paths) -> None:
         files.create_atomic(mark, b"")
 
 
-def with_facts(paths: Paths, work: Callable[[], T]) -> T:
-    """Do the work while no other process writes facts, with sentences for what can go wrong."""
+@contextlib.contextmanager
+def _alone(paths: Paths) -> Iterator[None]:
+    """Within it no other process writes facts, and what can go wrong is a sentence."""
     try:
         carry_over(paths)
         with locks.locked(paths.state / "facts.lock", work="facts", editor_wait=LOCK_SECONDS):
-            return work()
+            yield
     except locks.LockHeldError as error:
         hint = "wait until it is done, then 'knowledge facts sync'"
         raise KnowledgeError("lock-held", locks.at_work(error.holder), error.filename or "", hint) from error
     except OSError as error:
         message = f"the facts cannot be written: {error.strerror or error}"
-        raise KnowledgeError(
-            "facts-failed", message, error.filename or "", "'knowledge facts sync' tries again"
-        ) from error
+        hint = "'knowledge facts sync' tries again"
+        raise KnowledgeError("facts-failed", message, error.filename or "", hint) from error
 
 
 def _folders(knowledge: Path) -> list[Path]:
@@ -329,16 +323,9 @@ def after_accept(workspace: Workspace, now: Clock) -> str:
 # --- what the store tells --------------------------------------------------------------------------------------------
 
 
-class Told(NamedTuple):
-    """What the store tells the fact index, and what of it is too long for a fact."""
-
-    harvests: Harvests
-    too_long: list[str]
-
-
-def committed_harvests(paths: Paths, history: History, undone: str, secrets: bool) -> Told:
+def committed_harvests(paths: Paths, history: History, undone: str, secrets: bool, too_long: list[str]) -> Harvests:
     """The proven harvests that are not fed yet, in the order of their runs, what was let out of the quarantine since,
-    and which fed ones were taken back.
+    and which fed ones were taken back; `too_long` gets what of it is too long for a fact.
 
     An archive whose size is the recorded one was fed whole and is not read again; an undo changes it or takes it away.
     Raises OSError.
@@ -346,7 +333,6 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
     sizes: dict[str, int] = {}
     known = KnownProjects(paths)
     taught: list[Taught] = []
-    too_long: list[str] = []
     committed: set[Key] = set()
     archives = sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
     fresh = [path for path in archives if history.archives.get(path.stem) != path.stat().st_size]
@@ -367,7 +353,7 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
         runs |= {row.run.removeprefix(UNDO_RUN) for row in changes if row.run.startswith(UNDO_RUN)}
     whole = {path.stem for path in archives} - {path.stem for path in fresh}
     agents = AGENTS.difference(known.folders.values()) if taught else AGENTS
-    return Told(Harvests(taught, committed, runs - whole, sizes, agents), too_long)
+    return Harvests(taught, committed, runs - whole, sizes, agents)
 
 
 def taught_by(

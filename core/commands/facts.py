@@ -6,9 +6,9 @@ A change goes into the YAML file, can be taken back with `knowledge undo`, and r
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +16,22 @@ from core.base import files
 from core.base.choices import FACT_CATEGORIES
 from core.base.entry import Entry
 from core.base.project import GLOBAL, is_below
-from core.base.result import ErrorInfo, KnowledgeError, disk_errors
+from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.base.secrets.redact import redact
 from core.commands.fact_feed import left_out, lines_too_long, sync_facts
-from core.commands.fact_follow import bullets_of_store
+from core.commands.fact_follow import LINE_STAYS, bullets_of_store
 from core.commands.row import flag, group, listed, option, optional, repeated, single, whole_number
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.factindex import index
 from core.factindex.bootstrap import BUDGET, Bootstrap, choose
-from core.factindex.facts import DAMAGE, ENDINGS, Fact, Problem, entries, sort_key
+from core.factindex.edits import differing, with_values
+from core.factindex.facts import DAMAGE, ENDINGS, Fact, Problem, check, entries, sort_key
 from core.factindex.held import hold, read_known
-from core.factindex.places import read_all, read_one, together
+from core.factindex.places import Placed, read_all, read_one, together
 from core.factindex.sync import SyncReport, project
+from core.knowledge.edit import Edited, change_file
+from core.knowledge.hunks import Hunk, made
 from core.knowledge.projects import domains_in, here_in, known_projects
 
 
@@ -95,21 +98,17 @@ def list_facts(
     return FactList(chosen, tuple(left_out(problems)))
 
 
-def bootstrap(
-    workspace: Workspace, domains: Sequence[str] = (), *, budget: int | None = None, now: Clock = utc_now
-) -> Bootstrap:
+def bootstrap(workspace: Workspace, domains: Sequence[str] = (), *, budget: int | None = None) -> Bootstrap:
     """The facts that a new conversation starts with: those of `domains` (none given: of the repository around the
     current folder) and the global ones."""
     if budget is not None and budget < 0:
         raise KnowledgeError("usage", f"--budget cannot be {budget}")
-    return _bootstrap(workspace, domains, BUDGET if budget is None else budget, now())[0]
+    return _bootstrap(workspace, domains, BUDGET if budget is None else budget)[0]
 
 
-def _bootstrap(
-    workspace: Workspace, domains: Sequence[str], budget: int, now: datetime
-) -> tuple[Bootstrap, list[Problem]]:
+def _bootstrap(workspace: Workspace, domains: Sequence[str], budget: int) -> tuple[Bootstrap, list[Problem]]:
     wanted = tuple(dict.fromkeys((*(domains or _domains_around(workspace, workspace.cwd)), GLOBAL)))
-    facts, problems = current_facts(workspace, now)
+    facts, problems = current_facts(workspace, utc_now())
     clean = (lambda text: redact(text).text) if workspace.config.redact else str
     return choose(facts, wanted, budget, clean), problems
 
@@ -132,7 +131,7 @@ def facts_for_context(
     asked = workspace.cwd if inside or project is None else project
     try:
         around = (GLOBAL,) if users_only else _domains_around(workspace, asked)
-        chosen, problems = _bootstrap(workspace, around, BUDGET, utc_now())
+        chosen, problems = _bootstrap(workspace, around, BUDGET)
     except KnowledgeError as failed:
         return "", f"the conversation starts without the facts: {failed.error}"
     broken = next((str(problem.error) for problem in problems if problem.code in DAMAGE), "")
@@ -182,6 +181,78 @@ def _validate_folder(folder: Path, state: Path | None) -> Validation:
     return Validation(str(folder), len(read.placed), number, tuple(problems))
 
 
+# --- changing one ----------------------------------------------------------------------------------------------------
+
+
+def delete_fact(workspace: Workspace, fact_id: str, *, now: Clock = utc_now) -> Edited:
+    """Take a fact out of its file. No harvest brings it back; `knowledge undo` does."""
+    placed = _placed(workspace, fact_id)
+    return _finished(workspace, _change(workspace, placed, None, now()), now)
+
+
+def confirm_fact(workspace: Workspace, fact_id: str, *, now: Clock = utc_now) -> Edited:
+    """The fact still holds, as of today: its day of expiry goes where that has passed."""
+    placed, today = _placed(workspace, fact_id), now().astimezone(UTC).date().isoformat()
+    expired = bool(placed.fact.expires) and placed.fact.expires < today
+    values = {"last_confirmed": today} | ({"expires": None} if expired else {})
+    return _finished(workspace, _change(workspace, placed, values, now()), now)
+
+
+def _placed(workspace: Workspace, fact_id: str) -> Placed:
+    with disk_errors("facts-unreadable", "the facts cannot be read", hint="mend the file"):
+        found = read_all(workspace.paths.knowledge)
+    placed = found.placed.get(fact_id)
+    if placed is not None:
+        return placed
+    if fact_id in found.taken:
+        raise KnowledgeError("not-valid", f"{fact_id} is not valid", hint="'knowledge facts validate' tells why")
+    from rapidfuzz import process  # for this mistake alone
+
+    near = process.extractOne(fact_id, list(found.placed), score_cutoff=60)
+    hint = f"the nearest id is {near[0]}" if near is not None else "'knowledge facts list' shows their ids"
+    raise KnowledgeError("no-match", f"there is no fact {fact_id!r}", hint=hint)
+
+
+def _change(workspace: Workspace, placed: Placed, values: Mapping[str, Any] | None, moment: datetime) -> Edited:
+    """Other values for a fact, or (None) the fact taken out, in the file as it is at that moment."""
+
+    def hunks(lines: list[str]) -> list[Hunk]:
+        read = read_one(placed.file, "".join(lines).encode("utf-8"))
+        here = next((row for row in read.placed if row.fact.id == placed.fact.id), None)
+        if here is None or here.fact != placed.fact:
+            message = f"{placed.fact.id} has changed since you saw it"
+            raise KnowledgeError("changed-outside", message, placed.file, "look again")
+        start = here.line - 1
+        size = read.text.count("\n", here.item.start, here.item.end)
+        size += not read.text.endswith("\n") and here.item.end == len(read.text)
+        if values is None:
+            return [made(lines, start, size, ())[1]]
+        wrong = check({**here.fact._asdict(), **values})
+        if wrong:
+            raise KnowledgeError("bad-field", f"{placed.fact.id}: {wrong[0][1]}", placed.file)
+        if not differing(here.item, values):
+            raise KnowledgeError("unchanged", f"{placed.fact.id} says that already", placed.file)
+        text = with_values(read.text, here.item, values)
+        if text is None:
+            message = f"{placed.fact.id} cannot be changed here without touching more of {placed.file}:{here.line}"
+            raise KnowledgeError("not-editable", message, hint="change it there in a text editor")
+        rows = [line + "\n" for line in text.split("\n")]
+        last = rows.pop()[:-1]
+        return [made(lines, start, size, [*rows, last] if last else rows)[1]]
+
+    return change_file(workspace.paths, placed.file, hunks, moment)
+
+
+def _finished(workspace: Workspace, edited: Edited, now: Clock) -> Edited:
+    """Bring the index up to date after a change; when that fails the change stands, with a warning."""
+    done = attempt(sync_facts, workspace, run=edited.run, now=now)
+    if isinstance(done, KnowledgeError):
+        notes = [f"the index is not up to date yet: {done.error}"]
+    else:
+        notes = [note for note in done.value.notes if note.startswith(LINE_STAYS)]
+    return replace(edited, warning="; ".join(filter(None, (edited.warning, *notes))))
+
+
 # --- at the command line --------------------------------------------------------------------------------------------
 
 
@@ -228,7 +299,6 @@ _DOMAIN = repeated("--domain", "a repository, an agent or global (repeatable)", 
 COMMANDS = (
     group(
         "facts",
-        "",
         "list --category pitfall",
         single(
             "list",

@@ -17,12 +17,12 @@ from core.base import files, locks
 from core.base.entry import statement_key
 from core.base.markdown import Bullet, parse_bullets, sanitise_name
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt, disk_errors
+from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.commands.bullets import change_all
 from core.commands.purge import CANNOT, Purged, complete
 from core.commands.row import Ask, flag, needed, nobody, top
 from core.commands.statements import Found, all_lines
-from core.commands.text import count
+from core.commands.text import collected, count
 from core.commands.transcript import index_folder, opened_index
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience import record
@@ -202,18 +202,16 @@ def _mark(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
             by_file.setdefault(row.file, []).append(row)
     for file, rows in by_file.items():
         lines = [row.bullet.raw for row in rows]
-        if file == QUARANTINE:
-            changed = attempt(change_file, workspace.paths, file, partial(_without, lines), moment, run=run)
-        else:
-            changed = attempt(change_all, workspace, "forget", [row.ref for row in rows], run=run, now=now)
-        if isinstance(changed, KnowledgeError):
-            errors.append(changed.error)
-        elif changed.value.warning:
-            errors.append(ErrorInfo("not-whole", changed.value.warning, str(workspace.paths.knowledge / file)))
-    handed = attempt(_hand_over, workspace.paths, found, moment, run, drop=False)
-    if isinstance(handed, KnowledgeError):
-        errors.append(handed.error)
-    wrote = bool(by_file) or handed == Ok(True)
+        with collected(errors):
+            if file == QUARANTINE:
+                changed = change_file(workspace.paths, file, partial(_without, lines), moment, run=run)
+            else:
+                changed = change_all(workspace, "forget", [row.ref for row in rows], run=run, now=now)
+            if changed.warning:
+                errors.append(ErrorInfo("not-whole", changed.warning, str(workspace.paths.knowledge / file)))
+    wrote = bool(by_file)
+    with collected(errors):
+        wrote = _hand_over(workspace.paths, found, moment, run, drop=False) or wrote
     return replace(found, how="marked", run=run if wrote else "", errors=tuple(dict.fromkeys(errors)))
 
 

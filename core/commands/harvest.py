@@ -1,4 +1,5 @@
-"""`knowledge harvest`: the dry run and the run itself."""
+"""`knowledge harvest`: the dry run and the run itself. `knowledge import`: what other tools remember, as bullets of our
+own."""
 
 from __future__ import annotations
 
@@ -9,9 +10,11 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.base import files
+from core.base.answer import Generate
 from core.base.choices import PROVIDERS
 from core.base.homes import ADVICE, unwritable_folder
 from core.base.markdown import split_provenance
@@ -27,10 +30,10 @@ from core.commands.harvest_options import (
     window_tokens,
 )
 from core.commands.harvest_report import harvest_text, without_new_lines
-from core.commands.row import NAMED, flag, listed, option, repeated, top, whole_number
+from core.commands.row import NAMED, flag, listed, needed, option, repeated, top, whole_number
 from core.commands.sources import HOME, NAMES, chosen_sources, elsewhere, title_of
 from core.commands.statements import bullets_of
-from core.commands.text import count
+from core.commands.text import count, fed, one_line
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.classify import fate_of
 from core.harvest.meter import BYTES_A_TOKEN, NO_ACCOUNT, UNKNOWN, Counted, note_usage, read_usage
@@ -39,7 +42,7 @@ from core.harvest.report import HarvestReport, Report
 from core.harvest.steps import HarvestOptions
 from core.knowledge.categories import CATEGORIES
 from core.knowledge.changes import read_changes
-from core.knowledge.ledger import Entry, rebuild, seen_ledger
+from core.knowledge.ledger import Entry, known_entries, rebuild, seen_ledger
 from core.knowledge.run_state import INTERRUPTED, Seen, look, store_state
 from core.knowledge.same import statements
 from core.knowledge.spending import Account, account_trouble
@@ -47,7 +50,6 @@ from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.artifact import HashCache
 
 if TYPE_CHECKING:
-    from core.base.answer import Generate
     from core.harvest.imports import ImportReport
 
 
@@ -102,7 +104,11 @@ def harvest(
         report.notes += _not_looked_at(workspace, request)
         _make_ready(workspace, request.unattended, report.harvested, cancelled)
         report.notes += reader.record() if reader is not None else []
-        report.notes += _library_kept_up(workspace, now) if report.harvested else []
+        # The packages of the library are loaded only where this computer has one.
+        if report.harvested and not workspace.config.library_url and files.exists(workspace.paths.library):
+            from core.commands.library.upkeep import keep_up
+
+            report.notes += keep_up(workspace, now)
         try:
             report.lines = _new_lines(workspace, report.run)
             report.notes += _settled(workspace, report.run)
@@ -134,15 +140,6 @@ def _make_ready(workspace: Workspace, unattended: bool, harvested: int, cancelle
         seconds = READY_SECONDS if unattended else WAITED_SECONDS
         with suppress(OSError, KnowledgeError), opened_index(workspace, seconds, cancelled):
             opened_search(workspace, None).close()
-
-
-def _library_kept_up(workspace: Workspace, now: Clock) -> list[str]:
-    """What the library of this computer learned after a harvest; its packages are loaded only where there is one."""
-    if workspace.config.library_url or not files.exists(workspace.paths.library):
-        return []
-    from core.commands.library.upkeep import keep_up
-
-    return keep_up(workspace, now)
 
 
 def _little_found(report: HarvestReport) -> list[str]:
@@ -332,7 +329,7 @@ def _apply(
     if generate is None and options.limits.provider != "offline" and not request.no_harvest:
         generate = connect_or_refuse(workspace, options.limits.provider, request.model, cancelled)
         if workspace.config.workers:
-            from core.commands.library.cluster import on_cluster
+            from core.commands.library.ingest import on_cluster
 
             generate = far = on_cluster(workspace, options.limits.provider, request.model)
             options = replace(options, jobs=max(options.jobs, far.threads))
@@ -375,9 +372,7 @@ def _estimate(workspace: Workspace, request: HarvestRequest, options: HarvestOpt
         from core.harvest.known import KnownStore  # with what it needs: the offline rules ask no model
 
         if options.limits.harvest:
-            ledger = attempt(seen_ledger, workspace.paths)
-            shown = KnownStore.read(workspace.paths, ledger.value if isinstance(ledger, Ok) else {})
-            options = replace(options, known=shown)
+            options = replace(options, known=KnownStore.read(workspace.paths, known_entries(workspace.paths)))
         usage = read_usage(options.usage, options.asked) if options.usage is not None else UNKNOWN
         found = estimate(report.plan, options, usage=usage)
         report.calls, report.tokens, report.expected_output = found.total
@@ -398,6 +393,58 @@ def _cap_note(cap: int, fitting: int | None, report: HarvestReport) -> list[str]
         return []
     how_many = f"about {fitting} of {wanted} conversations fit" if fitting else "not even one conversation fits"
     return [f"the cap of {cap:,} tokens a run (max_run_tokens) is too low for all: {how_many}; the others wait"]
+
+
+# --- what other tools remember ---------------------------------------------------------------------------------------
+
+
+def import_memories(workspace: Workspace, path: str, *, apply: bool = False) -> ImportReport:
+    """A dry run, or with `apply` the import. Raises KnowledgeError when nothing is there or the store cannot be
+    used."""
+    from core.harvest.imports import plan_import, run_import  # a harvest does not pay for it
+
+    if not path.strip():
+        raise KnowledgeError("usage", "which file or folder?", hint="'knowledge import .' takes the current folder")
+    where = Path(os.path.abspath(workspace.cwd / os.path.expanduser(path)))
+    if not apply:
+        ledger = attempt(seen_ledger, workspace.paths)
+        entries = ledger.value if isinstance(ledger, Ok) else rebuild(workspace.paths)
+        return plan_import(workspace.paths, where, entries, secrets=workspace.config.redact)
+    options = harvest_options(workspace, HarvestRequest(), EDITOR_WAIT)
+    done = run_import(workspace.paths, where, options, utc_now)
+    if done.imported:
+        feed_facts(workspace, done, utc_now)
+    return done
+
+
+ITEMS_SHOWN = 200
+"""This many items are shown before an import."""
+
+
+def imports_text(report: ImportReport) -> str:
+    """A dry run shows every item (the first `ITEMS_SHOWN` of them); an import tells what became of the files."""
+    lines: list[str] = []
+    left = 0 if report.applied else ITEMS_SHOWN
+    for row in report.rows:
+        number = f": {count(len(row.items), 'item')}" if row.items else ""
+        lines.append(f"{one_line(row.path)} ({row.status}){number}")
+        for item in row.items[:left]:
+            held = f"  [to the quarantine: {item.held}]" if item.held else ""
+            lines.append(f"  {item.category:<10}  {one_line(item.text)}{held}")
+        left = max(0, left - len(row.items))
+    total = sum(report.items.values())
+    items = ", ".join(f"{name}:{number}" for name, number in report.items.items())
+    items = f" ({items})" if items else ""
+    if report.applied:
+        lines.append(f"imported: {count(total, 'item')} of {count(report.imported, 'file')}{items}")
+        lines += [f"'knowledge undo {report.run}' takes this back"] if report.run else []
+        lines += fed(report.facts)
+    else:
+        lines.append(f"would import: {count(total, 'item')}{items}")
+        lines.append("dry run; pass --apply to import")
+    if report.skipped:
+        lines.append("left out: " + ", ".join(f"{kind}:{number}" for kind, number in sorted(report.skipped.items())))
+    return "\n".join(lines + [f"note: {one_line(note)}" for note in report.notes]) + "\n"
 
 
 COMMANDS = (
@@ -434,5 +481,13 @@ COMMANDS = (
         long=True,
         quiet_text=without_new_lines,
         words=NAMED,
+    ),
+    top(
+        "import",
+        ". --apply",
+        import_memories,
+        imports_text,
+        needed("path", "a file, or a folder to look for memories in"),
+        flag("--apply", "add the bullets; without it nothing changes"),
     ),
 )

@@ -75,9 +75,8 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         where = error.filename if isinstance(error, OSError) and error.filename else paths.prompts
-        raise KnowledgeError(
-            "bad-prompt", f"a prompt cannot be read: {why}", where, "mend it, or remove your copy"
-        ) from error
+        message = f"a prompt cannot be read: {why}"
+        raise KnowledgeError("bad-prompt", message, where, "mend it, or remove your copy") from error
     limits = Limits(
         provider=request.provider or config.provider,
         max_source_bytes=config.max_harvest_source_bytes,

@@ -5,11 +5,12 @@ beside them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from core.base import locks
 from core.base.homes import FORMAT, format_of, why_refused
@@ -37,6 +38,7 @@ from core.commands.text import change_text
 from core.commands.workspace import BY_COMMAND, Clock, Workspace, all_without_secrets, utc_now
 from core.knowledge.edit import Edited, change_file
 from core.knowledge.hunks import Hunk, bare, line_break, made
+from core.knowledge.log import carry_over
 from core.memories import ARCHIVE as ARCHIVE
 from core.memories import Memories, Shelf, all_of, archive_memory, recall, restore_memory, write_memory
 from core.memories import newest_first as newest_first
@@ -213,8 +215,6 @@ def _project_on_disk(workspace: Workspace, project: str) -> Path | None:
     return find_project(workspace, project)
 
 
-T = TypeVar("T")
-
 LOCK_SECONDS = 5.0
 MAX_RESULTS = 5
 
@@ -240,21 +240,17 @@ def save(
             raise KnowledgeError(REFUSED, f"{refused}; nothing was written", project_paths(found).home)
         where = project_paths(found) if found is not None else where
     scope = "project" if where is not workspace.paths else "global"
-
-    def write() -> tuple[Memory, bool]:
+    with _locked(workspace, where):
         shelf = Shelf(scope, where.memories)
         readable = may_read(workspace, where.home.parent)  # or tags of somebody else would be trusted with the words
 
         def counts(one: Memory) -> bool:
             return (scope != "project" or readable(one.path)) and trust_of(one.source) <= trust_of(source)
 
-        if same := shelf.same(content, tags, counts):
-            return same, True
-        return write_memory(shelf, content, tags, now(), source), False
-
-    memory, already = _locked(workspace, where, write)
+        same = shelf.same(content, tags, counts)
+        memory = same or write_memory(shelf, content, tags, now(), source)
     note = "; ".join(filter(None, (note, _kept_trusted(workspace, where, memory.path))))
-    return Saved(Memory(**{**vars(memory), "scope": scope}), note, already)
+    return Saved(Memory(**{**vars(memory), "scope": scope}), note, same is not None)
 
 
 def recall_command(workspace: Workspace, query: str = "", *, limit: int = MAX_RESULTS, project: str = "") -> Recalled:
@@ -332,7 +328,8 @@ def memories_restore(workspace: Workspace, which: str, *, project: str = "") -> 
 
 
 def _moved(workspace: Workspace, memory: Memory, where: Paths, move: Callable[[Path], Path]) -> Moved:
-    moved = _locked(workspace, where, lambda: move(memory.path))
+    with _locked(workspace, where):
+        moved = move(memory.path)
     _kept_trusted(workspace, where, moved)
     return Moved(memory, moved, move is archive_memory)
 
@@ -412,15 +409,14 @@ def _warnings(errors: Sequence[ErrorInfo], more: Sequence[str] = ()) -> tuple[st
     return tuple(f"WARNING: {message}" for message in (*skipped, *(one for one in more if one not in skipped)))
 
 
-def _locked(workspace: Workspace, where: Paths, work: Callable[[], T]) -> T:
-    """Do the work while no other process writes memories there: an id is given once."""
+@contextmanager
+def _locked(workspace: Workspace, where: Paths) -> Iterator[None]:
+    """Within it no other process writes memories there: an id is given once."""
     try:
         if where == workspace.paths and format_of(where) != FORMAT:
-            from core.knowledge.log import carry_over
-
             carry_over(where)
         with locks.locked(where.state / "memories.lock", work="memories", editor_wait=LOCK_SECONDS):
-            return work()
+            yield
     except locks.LockHeldError as error:
         raise locks.refused(error) from error
     except OSError as error:
@@ -473,7 +469,6 @@ COMMANDS = (
     ),
     group(
         "memories",
-        "",
         "archive 3",
         single("list", "all memories of the home and of the project", "", memories_list, display_text, PROJECT_OPTION),
         single(

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from core.base import files
+from core.base.entry import Entry
 from core.base.homes import is_home, why_foreign_file, why_refused
 from core.base.markdown import Bullet, parse_bullets, split_lines, split_provenance
 from core.base.paths import PROJECT_FOLDER, Paths, choose_home, project_paths
@@ -42,9 +42,6 @@ from core.knowledge.projects import (
     nearness,
     waiting_sentence,
 )
-
-if TYPE_CHECKING:
-    from core.base.entry import Entry
 
 
 def find_project(workspace: Workspace, asked: str = "") -> Path | None:

@@ -18,9 +18,10 @@ from core.base import files
 from core.base.entry import statement_key
 from core.base.markdown import BY_HAND, parse_bullets
 from core.base.result import ErrorInfo, KnowledgeError, attempt
-from core.commands.fact_edits import delete_fact
+from core.commands.facts import delete_fact
 from core.commands.row import Ask, agreed, nobody
 from core.commands.statements import Match, refresh_digest, resolve_bullet, text_of
+from core.commands.text import collected
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience import record
 from core.factindex.places import read_all
@@ -33,7 +34,7 @@ from core.knowledge.removed import FOREVER, read_removed
 from core.search.store import discard_holding, is_holding
 
 if TYPE_CHECKING:
-    from core.library.database import Library
+    pass
 
 CANNOT = (
     "the conversation that said it ('knowledge forget NAME'), git's own history of the folder, copies on other disks "
@@ -126,10 +127,9 @@ def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False
 
     purged = purge_files if locked else partial(with_store, workspace.paths, "rm", now(), purge_files)
     went, left = purged()
-    problems = []
-    library = attempt(_purge_library, workspace, purge)
-    if isinstance(library, KnowledgeError):
-        problems.append(library.error)
+    problems, rows = list[ErrorInfo](), 0
+    with collected(problems):
+        rows = _purge_library(workspace, purge)
     problem = refresh_digest(workspace)
     problems += [ErrorInfo("digest-failed", problem, str(workspace.paths.digest))] if problem else []
     caches = discard_holding(workspace.cache, purge.holds)
@@ -137,9 +137,8 @@ def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False
     problems += errors
     if facts:
         purged()
-    uses = attempt(record.forget, workspace.paths.experience, marks=purge.marks, holds=purge.holds)
-    if isinstance(uses, KnowledgeError):
-        problems.append(uses.error)
+    with collected(problems):
+        record.forget(workspace.paths.experience, marks=purge.marks, holds=purge.holds)
     left = [*left, *purging.still_held(workspace.paths, purge)]
     backups, unreadable = _backups_with(workspace, purge)
     left += unreadable
@@ -147,7 +146,6 @@ def complete(workspace: Workspace, now: Clock = utc_now, *, locked: bool = False
         files.discard(workspace.paths.knowledge / name)
     if not problems:
         purging.end_purge(workspace.paths)
-    rows = 0 if isinstance(library, KnowledgeError) else library.value
     return Purged(
         True, tuple(went), facts, rows, tuple(caches), tuple(dict.fromkeys(left)), backups=tuple(backups),
         errors=tuple(problems), notes=tuple(dict.fromkeys(notes)),
@@ -192,14 +190,12 @@ def _purge_library(workspace: Workspace, purge: Purge) -> int:
     """Take the passages that say it out of the library, with the vectors of their chunks; how many rows changed."""
     if not workspace.config.library_url and not files.exists(workspace.paths.library):
         return 0
-    from core.commands.library.documents import with_library
+    from core.commands.library.documents import opened_library
 
-    def work(library: Library) -> int:
+    with opened_library(workspace) as library:
         from core.library.purge import purge_rows
 
         return purge_rows(library, lambda text: purge.without(text, blank=True), purge.says)
-
-    return with_library(workspace, work)
 
 
 # --- at the command line ----------------------------------------------------------------------------------------------

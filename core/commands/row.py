@@ -102,9 +102,9 @@ def top(
     return Command(name, "", example, runs, text, arguments, **more)
 
 
-def group(name: str, summary: str, example: str, *subcommands: Command) -> Command:
-    """A command that has subcommands."""
-    return Command(name, summary, example, subcommands=subcommands)
+def group(name: str, example: str, *subcommands: Command) -> Command:
+    """A command that has subcommands: what it is for, the table of commands says."""
+    return Command(name, "", example, subcommands=subcommands)
 
 
 def flag(name: str, words: str, **options: Any) -> Argument:

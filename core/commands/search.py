@@ -12,10 +12,11 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.base import files
 from core.base.choices import ENTRY_KINDS
@@ -25,7 +26,7 @@ from core.base.paths import Paths
 from core.base.project import is_below
 from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.entry_sources import search_sources
-from core.commands.project import find_project, project_warnings
+from core.commands.project import Scope, find_project, project_warnings
 from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.factindex.index import NAME, fact_in
 from core.knowledge.check import Finding
@@ -35,17 +36,13 @@ from core.library.searched import is_gone
 from core.library.told import leaving_out
 from core.search import kept_vectors
 from core.search.candidates import Filters
+from core.search.conversations import Database
 from core.search.embedders import LOCAL_MODELS, check_model
-from core.search.index import open_index
+from core.search.index import Index, open_index
+from core.search.query import Hit as Hit
 from core.search.query import remarks as of_reasons
 from core.search.query import search as find
 from core.search.store import COLUMNS, Row, counted
-
-if TYPE_CHECKING:
-    from core.commands.project import Scope
-    from core.search.conversations import Database
-    from core.search.index import Index
-    from core.search.query import Hit as Hit
 
 LIMIT, MAX_LIMIT = 10, 1000
 VECTOR_SECONDS, FEW_VECTORS = 0.5, 200
@@ -94,9 +91,8 @@ def search(
     a filter that is none, or a store that cannot be listed."""
     text = query if isinstance(query, str) else " ".join(query)
     if not text.strip():
-        raise KnowledgeError(
-            "usage", "there is nothing to search for", hint="give some words; 'knowledge recall' lists memories"
-        )
+        message = "there is nothing to search for"
+        raise KnowledgeError("usage", message, hint="give some words; 'knowledge recall' lists memories")
     if kind and kind not in ENTRY_KINDS:
         raise KnowledgeError("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(ENTRY_KINDS)}")
     for day in (since, before):
@@ -106,15 +102,13 @@ def search(
         raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MAX_LIMIT}")
     here = find_project(workspace, "")
     keep = scope.tells_entry if scope is not None and not scope.everything else None
-    folder, index = search_folder(workspace, here), opened_search(workspace, here)
-    try:
+    folder = search_folder(workspace, here)
+    with closing(opened_search(workspace, here)) as index:
         filters = Filters((kind,) if kind else (), tuple(tag or ()), since, before=before)
         near, note = near_in(workspace, index, folder, text)
         hits = find(index, text, filters, limit, near, _not_removed(workspace.paths, keep))
         number = counted(index.database)
         nothing = "" if hits else _why_nothing(index, keep)
-    finally:
-        index.close()
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
     warnings += [*project_warnings(workspace, ""), *(scope.warnings if scope is not None else ())]
     found = _said_again(workspace, _as_facts_stand(workspace, _without_removed(workspace, hits)), scope)

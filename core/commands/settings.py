@@ -85,9 +85,8 @@ def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen:
     with disk_errors("config-failed", "the settings file could not be changed", file):
         data = file.read_bytes() if file.exists() else b""
         if seen is not None and hashlib.sha256(data).hexdigest() != seen:
-            raise KnowledgeError(
-                "changed-outside", "the settings file has changed since you saw it", file, "look again"
-            )
+            message = "the settings file has changed since you saw it"
+            raise KnowledgeError("changed-outside", message, file, "look again")
         changed = changed_config(data, key, value)
         if changed == data and file.exists():
             return
@@ -172,9 +171,8 @@ def trust_allow(workspace: Workspace, file: str = "", *, seen: str | None = None
         if row.state == REFUSED:
             raise KnowledgeError("not-own", row.says[0], row.path)
         if seen is not None and seen != row.mark:
-            raise KnowledgeError(
-                "changed-outside", "this has changed since you saw it; nothing was allowed", row.path, "look"
-            )
+            message = "this has changed since you saw it; nothing was allowed"
+            raise KnowledgeError("changed-outside", message, row.path, "look")
     allow(workspace.environment, {Path(row.path): row.mark for row in rows}, now)
     return _report(reopened(workspace), "allow", tuple(rows))
 
@@ -284,9 +282,8 @@ def _named(workspace: Workspace, file: str) -> list[TrustRow]:
     path = Path(os.path.abspath(workspace.cwd / os.path.expanduser(file)))
     inside = next((folder for folder in path.parents if folder.name == PROJECT_FOLDER), None)
     if not files.exists(path):
-        raise KnowledgeError(
-            "no-file", "there is nothing of that name", path, "'knowledge trust' lists what waits here"
-        )
+        message = "there is nothing of that name"
+        raise KnowledgeError("no-file", message, path, "'knowledge trust' lists what waits here")
     if is_home(path if path.name == PROJECT_FOLDER else inside or path / PROJECT_FOLDER, workspace.paths.home):
         raise KnowledgeError("usage", "a home is your own and needs no yes", path)
     if path.name == ".git" and (rows := _repository_rows(workspace, path.parent)):
@@ -394,7 +391,6 @@ def _keys() -> list[str]:
 COMMANDS = (
     group(
         "config",
-        "",
         "set provider ollama",
         single(
             "show",
@@ -416,7 +412,6 @@ COMMANDS = (
     ),
     group(
         "trust",
-        "",
         "allow",
         single("list", "what waits here for your word, and what you have allowed", "", trust_list, trust_text),
         single(

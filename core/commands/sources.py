@@ -17,7 +17,7 @@ from core.base import files
 from core.base.figures import iso_of, seconds_of
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.row import nearest, optional, top
-from core.commands.text import count, one_line, size
+from core.commands.text import collected, count, one_line, size
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.classify import classify_conversation
 from core.harvest.steps import KEEP_DAYS as KEEP_DAYS
@@ -129,10 +129,8 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
     picked, problem = set_sources(workspace)
     report = SourcesReport([])
     entries: Mapping[str, Entry] = {}
-    try:
+    with collected(report.errors):
         entries = seen_ledger(workspace.paths)
-    except KnowledgeError as failed:
-        report.errors.append(failed.error)
     rows = places(named, workspace.environment, workspace.config.project_roots)
     found = survey(rows)
     asked = {row.folder for row in rows if row.source == FILES}

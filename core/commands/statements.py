@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.base import files
 from core.base.choices import ANY_CATEGORY
@@ -29,11 +29,9 @@ from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_tex
 from core.knowledge.confirmed import confirmed_bullets, read_confirmed
 from core.knowledge.digest import emptied, regenerate_digest
 from core.knowledge.edit import Edited, bring_back, change_file, new_edit_run, remember
+from core.knowledge.hunks import Hunk
 from core.knowledge.removed import read_hidden
 from core.knowledge.same import is_short_id, short_id, statements, what_is_said
-
-if TYPE_CHECKING:
-    from core.knowledge.hunks import Hunk
 
 SHOWN = 5
 WIDTH = 90
@@ -154,9 +152,8 @@ def resolve_bullet(
     category = "" if category == ANY_CATEGORY else category
     names = {"": tuple(CATEGORY), "tasks": TASKS}.get(category, (category,))
     if not set(names) <= set(CATEGORY):
-        raise KnowledgeError(
-            "no-category", f"there is no category {category!r}", hint=f"choose one of {', '.join(CATEGORY)}"
-        )
+        message = f"there is no category {category!r}"
+        raise KnowledgeError("no-category", message, hint=f"choose one of {', '.join(CATEGORY)}")
     with disk_errors("unreadable", "the bullets cannot be read"):
         rows = [row for row in bullets_of(paths, names) if tells(row)]
     where, wanted = _WORDS_OF.get(category, category), match.strip()

@@ -16,10 +16,10 @@ LISTED = {
     "hint": ("moment.hints", "what a tool's hook runs: its JSON on stdin, the lines that it should know on stdout"),
     "hints": ("moment.hints", "the lines that agents were handed without asking, why, and how it went; --off EVENT"),
     "schedule": ("daily.schedule", "have the system begin a harvest each hour: systemd, launchd or Task Scheduler"),
-    "uninstall": ("daily.uninstall", "take back every connection and the timer; your knowledge stays"),
+    "uninstall": ("daily.schedule", "take back every connection and the timer; your knowledge stays"),
     "sources": ("sources", "list the conversations that other tools keep, how many there are, and when they expire"),
     "import": (
-        "imports",
+        "harvest",
         "import what other tools remember: CLAUDE.md, MEMORY.md, memory banks (a dry run unless --apply)",
     ),
     "status": ("status", "the store at a glance"),
@@ -39,16 +39,13 @@ LISTED = {
         "what waits for your yes, no or later: held, vanished, kept away, stale, outdated, finished, alike",
     ),
     "evidence": ("panel.evidence", "the quote that showed a line to be true, in its place; a playbook's steps"),
-    "find": (
-        "moment.listing",
-        "a line for each hit, your project first: what was said, where, how it was left",
-    ),
+    "find": ("moment.listing", "a line for each hit, your project first: what was said, where, how it was left"),
     "worked": ("moment.worked", "say how something that was found served, and why; or ask how it has"),
     "why": ("moment.why", "why a line or a file is so: its commit, the session that made it, and what was said there"),
     "handoff": ("moment.handoff", "what a new session needs to go on with an earlier one, in this tool or another"),
     "search": ("moment.listing", "the same as find, with ten hits; with --json a list of all that matches, best first"),
     "vectors": (
-        "daily.vectors",
+        "conversations",
         "make what a search by meaning compares, of entries and of conversations; a stop loses nothing",
     ),
     "show": (

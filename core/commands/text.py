@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,9 @@ from core.base.figures import count as count
 from core.base.figures import dollars as dollars
 from core.base.figures import size as size
 from core.base.figures import tokens as tokens
+from core.base.result import ErrorInfo, KnowledgeError
 
 if TYPE_CHECKING:
-    from core.base.result import ErrorInfo
     from core.knowledge.edit import Edited
 
 KEY_CHARACTERS = 12
@@ -66,6 +67,15 @@ def short(name: str, characters: int = 60) -> str:
 def one_line(value: object) -> str:
     """A value that comes from outside (a name, a path) as one line: it must not forge a line of ours."""
     return str(value).replace("\n", "\\n")
+
+
+@contextmanager
+def collected(errors: list[ErrorInfo]) -> Iterator[None]:
+    """Within it, a KnowledgeError ends what is done there and stands among the errors of a report."""
+    try:
+        yield
+    except KnowledgeError as failed:
+        errors.append(failed.error)
 
 
 def grouped(errors: list[ErrorInfo]) -> list[str]:

@@ -15,13 +15,14 @@ from core.base.choices import SPOKEN_ROLES, TOOLS
 from core.base.figures import iso_of
 from core.base.project import project_root
 from core.base.result import KnowledgeError, Ok, attempt
+from core.base.secrets.redact import redact
 from core.commands.row import SPOKEN, flag, listed, needed, option, top, whole_number
 from core.commands.text import count
 from core.commands.workspace import Workspace
 from core.conversation_index import Brought, Where, look
 from core.knowledge.digest import is_short_for
 from core.knowledge.journal import read_plans
-from core.knowledge.ledger import FORGOTTEN, Entry, known_entries
+from core.knowledge.ledger import FORGOTTEN, known_entries
 from core.knowledge.same import mark_of_text
 from core.search import conversations as stored
 from core.search import store
@@ -83,10 +84,6 @@ def where_of(workspace: Workspace) -> tuple[Where, str]:
     )
     problem = f"the setting search_sources names {', '.join(map(repr, unknown))}; accepted: {', '.join((*NAMES, ALL))}"
     return where, problem if unknown else ""
-
-
-def _known(entry: Entry) -> str:
-    return known_as(str(entry.get("path", "")), str(entry.get("source", "")) or HOME)
 
 
 @contextmanager
@@ -168,9 +165,8 @@ def show(
         told = by_rules(workspace, locate(workspace, called))
         return Shown(conversation, "handoff", conversation.warnings, told)
     if resume and not conversation.resume:
-        raise KnowledgeError(
-            "no-resume", f"nothing goes on with this conversation: {conversation.why_not}", conversation.name
-        )
+        message = f"nothing goes on with this conversation: {conversation.why_not}"
+        raise KnowledgeError("no-resume", message, conversation.name)
     return Shown(conversation, "resume" if resume else "markdown" if markdown else "readable", conversation.warnings)
 
 
@@ -326,9 +322,8 @@ def locate(
     same = {row.name for row in rows}
     if len(same) > 1:
         named = f": {', '.join(sorted(same)[:3])}" if allowed is None else ""
-        raise KnowledgeError(
-            "several", f"several conversations are called like that{named}", name, "give more of the name"
-        )
+        message = f"several conversations are called like that{named}"
+        raise KnowledgeError("several", message, name, "give more of the name")
     return best[0]
 
 
@@ -359,12 +354,10 @@ def kept_of(workspace: Workspace, row: Held) -> str | None:
     if kept is None or os.path.lexists(row.path):
         return None
     if "#" in row.path:
-        try:
+        with suppress(OSError):
             with StoreCache(workspace.cache / "stores") as stores:
                 stores.content(Artifact(row.path, row.name, "session", source=row.source))
             return None
-        except OSError:
-            pass
     return kept.kept
 
 
@@ -409,9 +402,8 @@ def whole_of(workspace: Workspace, row: Held) -> Cleared:
         if (kept := kept_of(workspace, row)) is not None:
             return whole_of(workspace, row._replace(path=kept))
         why = str(error.strerror or error)
-        raise KnowledgeError(
-            "unreadable", f"the conversation cannot be read: {why}", row.path, "was it moved or deleted?"
-        ) from error
+        message = f"the conversation cannot be read: {why}"
+        raise KnowledgeError("unreadable", message, row.path, "was it moved or deleted?") from error
     from core.conversations.read import read_conversation, why_unread  # a search reads none of them
 
     conversation = read_conversation(row.name, data)
@@ -441,7 +433,8 @@ def harvested(workspace: Workspace, row: Held) -> tuple[tuple[HarvestedItem, ...
     found: dict[tuple[str, str], HarvestedItem] = {}
     try:
         for key, entry in entries.items():
-            if entry.get("status") != "harvested" or _known(entry) != wanted:
+            known = known_as(str(entry.get("path", "")), str(entry.get("source", "")) or HOME)
+            if entry.get("status") != "harvested" or known != wanted:
                 continue
             plan = read_plans(workspace.paths.plans, str(entry.get("run", ""))).get(key)
             facts = plan.facts if plan is not None else {}
@@ -465,8 +458,6 @@ def _table(facts: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def _clear(text: str) -> str:
-    from core.base.secrets.redact import redact
-
     return redact(text).text
 
 

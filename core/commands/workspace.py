@@ -13,8 +13,10 @@ from core.base import files
 from core.base.config import Config, LoadedConfig, load_config, writable_config_file
 from core.base.entry import Embed
 from core.base.homes import ADVICE, closed_folder, refuse_newer, why_foreign
+from core.base.marks import without_invisible
 from core.base.paths import Paths, cache_folder, choose_home
 from core.base.result import KnowledgeError
+from core.base.secrets.redact import redact
 
 Clock = Callable[[], datetime]
 """Who tells the time: `utc_now`, unless a command is handed another."""
@@ -64,9 +66,8 @@ def open_workspace(
     try:
         folder = Path.cwd() if cwd is None else cwd
     except FileNotFoundError:
-        raise KnowledgeError(
-            "no-folder", "the folder that you are in does not exist any more", hint="go to another one (cd)"
-        ) from None
+        message = "the folder that you are in does not exist any more"
+        raise KnowledgeError("no-folder", message, hint="go to another one (cd)") from None
     loaded = load_config(config_file, variables, folder)
     paths = Paths(choose_home(home, loaded.home_setting, variables))
     closed = closed_folder(paths)
@@ -82,9 +83,8 @@ def open_workspace(
     for part in (paths.home, paths.knowledge, paths.memories):
         if os.path.islink(part) and os.path.exists(part) and (why := why_foreign(os.stat(part))):
             message = f"the home is, or holds, a symbolic link to {os.path.realpath(part)}, which {why}"
-            raise KnowledgeError(
-                "foreign-home", message, part, "take that right away, or name another home with --home"
-            )
+            hint = "take that right away, or name another home with --home"
+            raise KnowledgeError("foreign-home", message, part, hint)
     refuse_newer(paths)
     return Workspace(paths, loaded, variables, folder, config_file)
 
@@ -108,7 +108,6 @@ def embedder_of(workspace: Workspace, *, fetch: bool = False) -> Embed:
         from core.search.embedders import local_embedder
 
         return local_embedder(config.embedder, fetch=fetch)
-    from core.base.secrets.redact import redact
     from core.llm.credentials import keys_from
     from core.llm.openai_compatible import connect_embeddings
 
@@ -148,9 +147,6 @@ def all_without_secrets(workspace: Workspace, texts: Sequence[str], keep: bool, 
     """The same for several texts, with one sentence; `way` says how to insist."""
     if keep or not workspace.config.redact:
         return list(texts), ""
-    from core.base.marks import without_invisible
-    from core.base.secrets.redact import redact
-
     kinds: Counter[str] = Counter()
     rows = []
     for text in texts:

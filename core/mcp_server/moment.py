@@ -19,13 +19,12 @@ from core.commands.moment.found import find_lines, short_state
 from core.commands.moment.handoff import handoff as handed_off
 from core.commands.moment.worked import CHUNK, worked_text
 from core.commands.moment.worked import worked as used
-from core.commands.project import EVERY, Scope
+from core.commands.project import EVERY, Scope, scope_of
 from core.commands.text import count
 from core.commands.transcript import part, with_turn
 from core.commands.transcript_text import cut
-from core.commands.workspace import Workspace
+from core.commands.workspace import Workspace, reopened
 from core.mcp_server import tools
-from core.mcp_server.pages import settled, told_in
 from core.mcp_server.tools import TaskType
 
 FOUND, PAGE, MOST = 2500, 3000, 30_000
@@ -67,7 +66,7 @@ def _told(now: Workspace, lines: list[str], most: int = MOST, head: str = "") ->
 
 def _everywhere(now: Workspace, project: str = "") -> bool:
     """Whether everything is meant where no project is named: the server is in none, and the user allowed all."""
-    return not project and now.config.mcp_all_conversations and not told_in(now).folder
+    return not project and now.config.mcp_all_conversations and not scope_of(now).folder
 
 
 def _meant(now: Workspace, project: str) -> tuple[Scope, list[str]]:
@@ -75,13 +74,13 @@ def _meant(now: Workspace, project: str) -> tuple[Scope, list[str]]:
     for one that nobody knows everything is searched, with a word of it: a history that names no folder belongs to some
     project all the same."""
     if project in ("", EVERY) or not now.config.mcp_all_conversations:
-        return told_in(now, project, all_projects=_everywhere(now, project)), []
+        return scope_of(now, project, all_projects=_everywhere(now, project)), []
     found = attempt(scope_meant, now, project)
     if not isinstance(found, KnowledgeError):
         return found.value, []
     if found.error.code != "no-project":
         raise found
-    return told_in(now, all_projects=True), [f"(no project {project} is known: all conversations were searched)"]
+    return scope_of(now, all_projects=True), [f"(no project {project} is known: all conversations were searched)"]
 
 
 def find(
@@ -98,7 +97,7 @@ def find(
     words, session:turn, how the session was left. "weak" and "never said" mean that it may not be there: do not search
     on; "more sentences": what is missing may be in that read. Without a query: what a conversation here should start
     with. Not for general knowledge or the files at hand."""
-    now = settled(workspace)
+    now = reopened(workspace)
     if not query.strip():
         text = str(tools.get_context(workspace, project)["text"])  # it has been through the gate
         cut = text if len(text) <= FOUND else text[: text.rfind("\n", 0, FOUND)] + "\n… (knowledge://context has all)"
@@ -132,7 +131,7 @@ def read(
     a query what else the whole session says about it, above all at the turn, and not again what was shown; else around
     a turn, from the end, or what one side said. What tools gave back is cut short unless its turn is named; a page is
     3,000 characters unless you ask for more."""
-    now = settled(workspace)
+    now = reopened(workspace)
     asked = query.strip() and not (around or end)
     characters = max(500, characters) if characters else PAGE
     allowed = tools.allowed_in(now, project, _everywhere(now, project)) or (lambda _folder: True)
@@ -183,7 +182,7 @@ def read(
 
 
 def _of_document(now: Workspace, chunk: str, around: int, project: str, characters: int) -> str:
-    scope = told_in(now, project, all_projects=_everywhere(now, project))
+    scope = scope_of(now, project, all_projects=_everywhere(now, project))
     rows = library_part(now, chunk, around, scope)
     told = [f"{rows[0].path}, {rows[0].date}".rstrip(", "), *(f"## {one.title}\n{one.text.strip()}" for one in rows)]
     return _told(now, told, characters)
@@ -201,7 +200,7 @@ def notes(
 ) -> str:
     """What earlier conversations taught about one source file, whatever it was called then: before you change what it
     does."""
-    now = settled(workspace)
+    now = reopened(workspace)
     found: Any = tools.get_file_notes(workspace, path, project, 20, 0)
     rows = [f"- {row['text']} {row['provenance']}".rstrip() for row in found["notes"]]
     return _told(now, [f"{found['path']}:", *(rows or ["no notes"]), *found["warnings"][:2]], PAGE)
@@ -209,7 +208,7 @@ def notes(
 
 def handoff(workspace: Workspace, session: str) -> str:
     """The hand-off of a session that may be told, by the rules: an agent's own model reads it."""
-    now = settled(workspace)
+    now = reopened(workspace)
     allowed = tools.allowed_in(now, all_projects=_everywhere(now)) or (lambda _folder: True)
     return handed_off(now, session, rules=True, allowed=allowed).text
 
@@ -229,12 +228,12 @@ def worked(
 ) -> str:
     """Say how what you were told served, and why: it is shown beside it from then on, and what misleads three times at
     a kind of task stands last for it. Without an outcome: how it has served so far."""
-    now = settled(workspace)
+    now = reopened(workspace)
     chunks = [one for one in what if CHUNK.fullmatch(one)]
     if chunks and outcome:
         tools.record_usage(workspace, chunks, outcome, notes, task)
     rows = [f"written down for {count(len(chunks), 'chunk')}"] * bool(chunks and outcome)
-    scope = told_in(now, all_projects=_everywhere(now))
+    scope = scope_of(now, all_projects=_everywhere(now))
     for one in what:
         if one not in chunks or not outcome:
             rows.append(worked_text(used(now, one, outcome, notes, task, by="agent", scope=scope)).rstrip())

@@ -1,4 +1,8 @@
-"""What every tool does with its answer: settings as they are now, what may be told, pages, no secrets in any text."""
+"""What every tool does with its answer: pages, warnings within bounds, no secrets in any text.
+
+Each begins with the settings as they are on disk now (`reopened`), for a server lives for days, and is refused while
+they cannot be read: they say what may be shown.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +13,13 @@ from typing import Any, TypeVar
 from core.base.marks import NOTICE, for_prompt
 from core.base.result import ErrorInfo
 from core.base.secrets.redact import redact
-from core.commands.project import Scope, scope_of
-from core.commands.workspace import Workspace, reopened
+from core.commands.workspace import Workspace
 
 ANSWER_CHARACTERS = 60_000
 MAX_WARNINGS, WARNING_CHARACTERS = 10, 1000
 _OURS = frozenset(("provenance", "confirmations"))
 """Fields in which a provenance of ours stands, as it must not in any other text."""
 Row = TypeVar("Row")
-
-
-def settled(workspace: Workspace) -> Workspace:
-    """With the settings as they are on disk now: a server lives for days. Refused while they cannot be read, because
-    they say what may be shown."""
-    return reopened(workspace)
-
-
-def told_in(now: Workspace, project: str = "", *, all_projects: bool = False) -> Scope:
-    """What may be told to an agent that asks for this project."""
-    return scope_of(now, project, all_projects=all_projects)
 
 
 def sentence(error: ErrorInfo) -> str:

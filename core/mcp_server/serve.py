@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from core.base.result import KnowledgeError
 from core.commands.daily.connect import hand_over
-from core.commands.row import flag, option, single
-from core.commands.table import SUMMARY
+from core.commands.row import flag, option, top
 from core.commands.workspace import Workspace
 
 
@@ -18,9 +17,8 @@ def serve(workspace: Workspace, *, allow_writes: bool = False, harvest_at_end: b
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types", "pydantic", "anyio"):
             raise
-        raise KnowledgeError(
-            "not-installed", "the package 'mcp' is missing", hint="install the program again"
-        ) from error
+        message = "the package 'mcp' is missing"
+        raise KnowledgeError("not-installed", message, hint="install the program again") from error
     try:
         build_server(workspace, allow_writes=allow_writes, everything=tools == "all").run("stdio")
     finally:
@@ -30,9 +28,8 @@ def serve(workspace: Workspace, *, allow_writes: bool = False, harvest_at_end: b
 
 
 COMMANDS = (
-    single(
+    top(
         "mcp",
-        SUMMARY["mcp"],
         "",
         serve,
         str,  # it is "": standard output belongs to the protocol

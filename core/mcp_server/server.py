@@ -263,11 +263,7 @@ def _approval(
 
 def _save_memory(server: PlainServer, allow_writes: bool) -> Callable[..., answers.SavedMemory]:
     def ask(
-        ctx: Context,
-        roots: Roots,
-        content: str,
-        tags: list[str] | None = None,
-        project: str = "",
+        ctx: Context, roots: Roots, content: str, tags: list[str] | None = None, project: str = ""
     ) -> Approval | Elicit[Approval]:
         question = partial(tools.question, server.at(roots), content, tags or [], project)
         return _approval(ctx, allow_writes, NEEDS_APPROVAL, question)

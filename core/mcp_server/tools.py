@@ -33,14 +33,14 @@ from core.commands.facts import bootstrap, list_facts
 from core.commands.library.ingest import is_address, library_ingest, names_private_host
 from core.commands.library.use import SECRETS_REPLACED, Recorded, library_record, library_reflect, library_retrieve
 from core.commands.memories import Memory, Preview, memories_list, newest_first, preview, recall_command, save
-from core.commands.project import ALLOWING, EVERY, Scope
+from core.commands.project import ALLOWING, EVERY, Scope, scope_of
 from core.commands.search import MAX_LIMIT as MAX_HITS
 from core.commands.search import remarks, search
 from core.commands.statements import Found
 from core.commands.text import count
 from core.commands.transcript_text import cut
-from core.commands.workspace import Workspace
-from core.mcp_server.pages import ANSWER_CHARACTERS, page_of, paged, safe, settled, size_of, told_in
+from core.commands.workspace import Workspace, reopened
+from core.mcp_server.pages import ANSWER_CHARACTERS, page_of, paged, safe, size_of
 
 MAX_LIMIT, MAX_MEMORIES_LISTED, MAX_BUDGET_TOKENS = 50, 200, 12_000
 ALL_MEMORIES = 1_000_000
@@ -60,8 +60,7 @@ def _text(most: int, description: str, least: int | None = None) -> Any:
 MORE = "another folder, or 'all', is refused unless the user allowed other projects in the settings."
 Project = Annotated[str, _text(4096, f"Empty for the project around the server; {MORE}")]
 AllProjects = Annotated[
-    bool,
-    Field(description="Also conversations of other projects; refused unless the user allowed it in the settings."),
+    bool, Field(description="Also conversations of other projects; refused unless the user allowed it in the settings.")
 ]
 Size = Literal["full", "compact", "minimal"]
 TaskType = Literal[
@@ -83,7 +82,7 @@ def question(workspace: Workspace, content: str, tags: Sequence[str], project: s
 
     What is theirs to decide on stands first and last, the text between them, behind a bar on every line that it cannot
     write itself: a long line goes on behind a broken bar, blank lines and wide gaps are counted instead of shown."""
-    asked = _preview(settled(workspace), content, tags, project)
+    asked = _preview(reopened(workspace), content, tags, project)
     where = f"the project {json.dumps(asked.folder, ensure_ascii=False)}" if asked.folder else "all projects"
     about = f"for {where}; tags: {json.dumps(list(asked.tags), ensure_ascii=False) if asked.tags else 'none'}"
     lines = asked.content.split("\n")
@@ -111,7 +110,7 @@ def _behind_bars(lines: Sequence[str]) -> list[str]:
 
 
 def _preview(now: Workspace, content: str, tags: Sequence[str], project: str) -> Preview:
-    scope = told_in(now, project)
+    scope = scope_of(now, project)
     if scope.everything:
         raise KnowledgeError("refused", "name the folder of the project it belongs to, or none for all")
     found = preview(now, content, tags, scope.asked)
@@ -129,10 +128,10 @@ def save_memory(
     workspace: Workspace, content: str, tags: Sequence[str], project: str, approved: bool = False
 ) -> dict[str, Any]:
     """Save a memory as an agent's. `approved`: the user was asked, and said yes."""
-    now = settled(workspace)
+    now = reopened(workspace)
     _preview(now, content, tags, project)
     source = "agent-approved" if approved else "agent-unapproved"
-    saved = save(now, content, tag=tags, project=told_in(now, project).asked, source=source)
+    saved = save(now, content, tag=tags, project=scope_of(now, project).asked, source=source)
     return safe(now, {**saved.to_json(), "warnings": list(saved.warnings)})
 
 
@@ -149,8 +148,8 @@ def recall_memory(
     """Find what the user had saved as a memory, such as how they like things done, by words and tags, with the
     whole texts. search_knowledge looks here too, and everywhere else: use this one when only memories are wanted.
     The newest come first; where no memory has all the words, the best matches do."""
-    now = settled(workspace)
-    found = recall_command(now, query, limit=ALL_MEMORIES, project=told_in(now, project).asked)
+    now = reopened(workspace)
+    found = recall_command(now, query, limit=ALL_MEMORIES, project=scope_of(now, project).asked)
 
     def made(row: Memory) -> dict[str, Any]:
         return {**replace(found, memories=(row,)).tool_result()["results"][0], "scope": row.scope, "source": row.source}
@@ -172,8 +171,8 @@ def list_memories(
 ) -> dict[str, Any]:
     """List saved memories, the newest first, with their ids, dates, tags and first lines: for whoever asks what has
     been saved. To find one, recall_memory is shorter."""
-    now = settled(workspace)
-    listed = memories_list(now, project=told_in(now, project).asked)
+    now = reopened(workspace)
+    listed = memories_list(now, project=scope_of(now, project).asked)
     newest = newest_first(listed.memories)  # a long list must not hide what was saved last
 
     def made(row: Memory) -> dict[str, Any]:
@@ -204,8 +203,8 @@ def search_knowledge(
     memories), best first. Ask it first when a request leans on something earlier: "again", "as usual", "like the
     others", "why did we", an error that comes back, a convention, a step that was done before; and before a choice
     that may have been made already. Not for general knowledge, nor for what the files at hand say."""
-    now = settled(workspace)
-    scope = told_in(now, project)
+    now = reopened(workspace)
+    scope = scope_of(now, project)
     found = search(scope.workspace, query, kind, since, tags or (), limit=_one_more(offset + limit), scope=scope)
     warnings = [*scope.warnings, *found.warnings, *remarks(query, found.hits, [found.nothing])]
     return paged(now, "hits", found.to_json(), dict, offset, limit, warnings=warnings)
@@ -230,7 +229,7 @@ def search_conversations(
     """Find earlier conversations about this project by what was said in them: when the user speaks of one ("you
     told me on Thursday"), or search_knowledge has not kept the detail, such as the very command or message. One
     row a conversation, with its best turn; read_conversation reads on from there."""
-    now = settled(workspace)
+    now = reopened(workspace)
     allowed = allowed_in(now, project, all_projects)
     wanted = ConversationFilters(sources=(source,) if source else (), since=since, before=before, role=role)
     found = find_conversations(now, query, wanted, _one_more(offset + limit), allowed=allowed)
@@ -259,7 +258,7 @@ def read_conversation(
 ) -> dict[str, Any]:
     """Read an earlier conversation about this project, page by page, without its secrets, once a search has named
     it."""
-    now = settled(workspace)
+    now = reopened(workspace)
     allowed = allowed_in(now, project, all_projects) or (lambda _folder: True)  # all conversations are not all files
     found = read(now, name, turn, limit, allowed=allowed)
 
@@ -286,11 +285,10 @@ def allowed_in(now: Workspace, project: str = "", all_projects: bool = False) ->
     """Whether a conversation that was held in a folder may be told; None: every one. Those of the project in which the
     server was started may, and all others only where the user said so."""
     if not now.config.search_conversations:
-        raise KnowledgeError(
-            "refused", "the user has switched the search of conversations off (search_conversations = false)"
-        )
-    own = told_in(now)
-    scope = told_in(now, project, all_projects=all_projects or not own.folder)
+        message = "the user has switched the search of conversations off (search_conversations = false)"
+        raise KnowledgeError("refused", message)
+    own = scope_of(now)
+    scope = scope_of(now, project, all_projects=all_projects or not own.folder)
     return None if scope.everything else scope.tells_conversation
 
 
@@ -304,8 +302,8 @@ def get_facts(
 ) -> dict[str, Any]:
     """The facts worth knowing about a repository, one a line: pitfalls first, the surest first. Ask it before a
     larger task there; for one question, search_knowledge is shorter."""
-    now = settled(workspace)
-    scope = told_in(now, project)
+    now = reopened(workspace)
+    scope = scope_of(now, project)
     own = [name for name in scope.domains if name != GLOBAL]
     if scope.everything:
         own = sorted({fact.domain for fact in list_facts(now).facts})
@@ -321,7 +319,7 @@ def get_facts(
 def get_context(workspace: Workspace, project: Project = "") -> dict[str, Any]:
     """What a new conversation starts with: context files and the digest of all knowledge. Ask it once, at the
     start, where your conversation did not begin with such a text."""
-    now = settled(workspace)
+    now = reopened(workspace)
     found = _context(now, project)
     text = found.prefix.text  # it has been through the gate, and has marks of ours around it
     return safe(now, {"bytes": len(text.encode()), "warnings": list(found.warnings)}) | {"text": text}
@@ -329,12 +327,12 @@ def get_context(workspace: Workspace, project: Project = "") -> dict[str, Any]:
 
 def digest_text(workspace: Workspace) -> str:
     """The digest as a new conversation here gets it, "" when it gets none."""
-    now = settled(workspace)
+    now = reopened(workspace)
     return for_prompt(_context(now).prefix.digest.text, secrets=now.config.redact, origins=True)
 
 
 def _context(now: Workspace, project: str = "") -> ContextPrefix:
-    scope = told_in(now, project)
+    scope = scope_of(now, project)
     return context(now, scope.asked, users_only=not (scope.folder or now.config.mcp_all_conversations))
 
 
@@ -347,8 +345,8 @@ def get_file_notes(
 ) -> dict[str, Any]:
     """What earlier conversations taught about one source file, also when it was called otherwise then. Ask it
     before you change what a file does or say why it is as it is; not for a typo, a name or its format."""
-    now = settled(workspace)
-    scope = told_in(now, project)
+    now = reopened(workspace)
+    scope = scope_of(now, project)
     found = notes(now, path, scope.asked)
     if not scope.tells_file(found.path):
         raise KnowledgeError("refused", f"this file is neither of this project nor there and of none; {ALLOWING}")
@@ -368,8 +366,8 @@ def list_tasks(
 ) -> dict[str, Any]:
     """The tasks that came up in earlier conversations about a project and are open, or done; the newest first: for
     who asks what is left to do, or where the work stopped."""
-    now = settled(workspace)
-    scope = told_in(now, project)
+    now = reopened(workspace)
+    scope = scope_of(now, project)
     everywhere = tasks_by_date(now, state)
 
     def told(row: Found) -> bool:
@@ -413,8 +411,8 @@ def retrieve(
     is reliable or unreliable: weigh its history for your kind of task. Afterwards say with record_usage how it
     went. That this was asked, and what was found, is written down in the library: questions without an answer are
     its gaps."""
-    here = settled(workspace)
-    scope = told_in(here)
+    here = reopened(workspace)
+    scope = scope_of(here)
     found = library_retrieve(here, query, task_type, limit, session=session, size=size, scope=scope)
     rows = [{key: row[key] for key in _DOSSIER} for row in found.to_json()]
     shown, after = page_of(here, rows, dict, 0, limit * 2)
@@ -446,46 +444,37 @@ def record_usage(
     query: Annotated[str, _text(4000, "The question; empty for that of the retrieval.")] = "",
 ) -> dict[str, Any]:
     """Say how chunks from retrieve served, and why: one call for those that helped, one for those that did not."""
-    here = settled(workspace)
+    here = reopened(workspace)
     done = library_record(
-        here, session, chunks, task_type, outcome, context, query, notes, retrieval=retrieval, scope=told_in(here)
+        here, session, chunks, task_type, outcome, context, query, notes, retrieval=retrieval, scope=scope_of(here)
     )
     return _of_record(here, done)
 
 
 def withdraw_usage(
-    workspace: Workspace,
-    trace: Annotated[str, _text(36, "The id that record_usage gave.", 36)],
+    workspace: Workspace, trace: Annotated[str, _text(36, "The id that record_usage gave.", 36)]
 ) -> dict[str, Any]:
     """Take back what record_usage wrote down, where the outcome was another one; say the right one afterwards."""
-    here = settled(workspace)
-    return _of_record(here, library_record(here, undo=trace, scope=told_in(here)))
+    here = reopened(workspace)
+    return _of_record(here, library_record(here, undo=trace, scope=scope_of(here)))
 
 
 def _of_record(here: Workspace, done: Recorded) -> dict[str, Any]:
     (one,) = done.traces
-    return safe(
-        here,
-        {
-            "warnings": list(done.warnings),
-            "trace": one.id,
-            "task_type": one.task_type,
-            "outcome": one.outcome,
-            "chunks": one.chunk_ids,
-        },
-    )
+    told = {"trace": one.id, "task_type": one.task_type, "outcome": one.outcome, "chunks": one.chunk_ids}
+    return safe(here, {"warnings": list(done.warnings), **told})
 
 
 def ingest(workspace: Workspace, paths: Sequence[str], content_type: str = "") -> dict[str, Any]:
     """Take documents into the library, as the user approved."""
     if len(paths) > MAX_PATHS:
         raise KnowledgeError("refused", f"at most {MAX_PATHS} paths at once: name their folder instead")
-    here = settled(workspace)
+    here = reopened(workspace)
     private = [path for path in paths if names_private_host(path)]
     if private:
         why = "an agent may not have addresses of this computer or its network fetched"
         raise KnowledgeError("refused-address", why, private[0], "ask the user to do it")
-    scope = told_in(here)
+    scope = scope_of(here)
     _refuse_foreign(here, scope, paths)
     done = library_ingest(here, list(paths), content_type)
     told = [row for row in done.documents if is_address(row.source) or scope.tells_file(row.source)]
@@ -500,12 +489,10 @@ def ingest(workspace: Workspace, paths: Sequence[str], content_type: str = "") -
 def ingest_question(workspace: Workspace, paths: Sequence[str]) -> str:
     """What the user is asked before an agent fills their library: each path in full, and where a link leads."""
     if len(paths) > MAX_PATHS or any(len(path) > MAX_PATH_CHARACTERS for path in paths):
-        raise KnowledgeError(
-            "refused",
-            f"at most {MAX_PATHS} paths of {MAX_PATH_CHARACTERS:,} characters at once: name their folder instead",
-        )
-    now = settled(workspace)
-    _refuse_foreign(now, told_in(now), paths)
+        message = f"at most {MAX_PATHS} paths of {MAX_PATH_CHARACTERS:,} characters at once: name their folder instead"
+        raise KnowledgeError("refused", message)
+    now = reopened(workspace)
+    _refuse_foreign(now, scope_of(now), paths)
     shown = "\n".join(f"│ {redact(_place(workspace, path)).text!r}" for path in paths)
     return f"An agent asks to take these into your library of documents:\n{shown}\n\nThe list ends here. Take them in?"
 
@@ -539,5 +526,5 @@ def reflect(
 ) -> dict[str, Any]:
     """What the library serves well and badly, which sources pull their weight, what is missing: for whoever asks about
     the library itself."""
-    here = settled(workspace)
-    return safe(here, {"report": library_reflect(here, scope, concept, within=told_in(here)).to_json()})
+    here = reopened(workspace)
+    return safe(here, {"report": library_reflect(here, scope, concept, within=scope_of(here)).to_json()})

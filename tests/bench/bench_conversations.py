@@ -22,8 +22,8 @@ from pathlib import Path
 from unittest.mock import patch
 
 from core.base.result import Ok, attempt
-from core.commands.conversations import find, index_folder
-from core.commands.transcript import where_of
+from core.commands.conversations import find
+from core.commands.transcript import index_folder, where_of
 from core.commands.workspace import Workspace, open_workspace
 from core.conversation_index import look
 from core.search.candidates import EVERYTHING

@@ -249,9 +249,8 @@ def _named(typed: Sequence[str]) -> tuple[str, ...]:
     unknown = [text for text, name in zip(typed, names, strict=True) if not name]
     if unknown:
         known = ", ".join(AGENT)
-        raise KnowledgeError(
-            "unknown-tool", f"there is no tool {unknown[0]!r} that can be connected", hint=f"choose of {known}"
-        )
+        message = f"there is no tool {unknown[0]!r} that can be connected"
+        raise KnowledgeError("unknown-tool", message, hint=f"choose of {known}")
     return tuple(dict.fromkeys(names))
 
 

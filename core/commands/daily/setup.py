@@ -12,12 +12,13 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.agents.connections import Standing
+from core.base.config import Config
 from core.base.figures import count, size
 from core.base.installed import how_to_install
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.daily.connect import connect, connections, standing_json
 from core.commands.harvest_options import HarvestRequest, harvest_options, keys_of, price_of
 from core.commands.row import NO_OR_YES, Ask, flag, nobody, top
@@ -27,15 +28,11 @@ from core.commands.workspace import Clock, Workspace, reopened, utc_now
 from core.harvest.estimate import estimate
 from core.harvest.meter import UNKNOWN
 from core.harvest.plan import plan_harvest
-from core.knowledge.ledger import seen_ledger
+from core.knowledge.ledger import known_entries
 from core.knowledge.swap import EDITOR_WAIT
-from core.llm.found import found_models
+from core.llm.found import FoundModel, found_models
 from core.search.embedders import LOCAL_MODELS
 from core.sources.artifact import HashCache
-
-if TYPE_CHECKING:
-    from core.base.config import Config
-    from core.llm.found import FoundModel
 
 SAMPLE_BYTES = 6 << 20
 """So much of the conversations is read for the estimate; the rest is taken to be like it."""
@@ -163,9 +160,8 @@ def _estimated(workspace: Workspace, names: tuple[str, ...], now: datetime, wind
     if isinstance(found, KnowledgeError) or not names:
         return Cost()
     options = replace(found.value, distil=replace(found.value.distil, context_tokens=window))
-    ledger = attempt(seen_ledger, workspace.paths)
     try:
-        plan = plan_harvest(workspace.paths, options, ledger.value if isinstance(ledger, Ok) else {}, now, HashCache())
+        plan = plan_harvest(workspace.paths, options, known_entries(workspace.paths), now, HashCache())
     except OSError:
         return Cost()
     total = estimate(plan, options, SAMPLE_BYTES, UNKNOWN).total
@@ -238,12 +234,7 @@ def _is_set(config: Config, key: str, value: str) -> bool:
 
 
 def apply_answers(
-    workspace: Workspace,
-    report: SetupReport,
-    model: int,
-    read_all: bool,
-    tools: Sequence[str] = (),
-    archive: str = "",
+    workspace: Workspace, report: SetupReport, model: int, read_all: bool, tools: Sequence[str] = (), archive: str = ""
 ) -> SetupReport:
     """Write what was chosen: the model at that place of `models` (-1: as it is), whether the tools that were found are
     read, which tools to connect, and which conversations to keep ("": as it is). The report says what came of it."""
@@ -295,7 +286,8 @@ def setup(workspace: Workspace, *, yes: bool = False, ask: Ask = nobody, now: Cl
             read_all = answered(question, NO_OR_YES, 1) == 1
         open_tools = [row for row in report.tools if row.there and not row.connected]
         if open_tools:
-            answer = answered(_connect_question(open_tools), NO_OR_YES, 0)
+            names = ", ".join(row.title for row in open_tools)
+            answer = answered(CONNECT.format(names), NO_OR_YES, 0)
             tools = [row.tool for row in open_tools] if answer == 1 else []
         deletes = [row for row in report.found if row.expires_days]
         if workspace.config.archive == "off" and deletes:
@@ -334,16 +326,11 @@ def found_sentence(report: SetupReport) -> str:
     return sentence
 
 
-def _connect_question(tools: Sequence[Standing]) -> str:
-    """The third question. What is written is told by `knowledge connect --all --dry-run`."""
-    names = ", ".join(row.title for row in tools)
-    return (
-        f"Connect {names}? Their settings get the MCP server, the context at the start of a session, a harvest at its "
-        "end and, where the tool takes them, hints at a prompt, a command and a file ('knowledge connect --all "
-        "--dry-run' shows the lines, '--remove' takes them back, 'knowledge hints --off EVENT' ends hints alone)"
-    )
-
-
+CONNECT = (
+    "Connect {}? Their settings get the MCP server, the context at the start of a session, a harvest at its end and, "
+    "where the tool takes them, hints at a prompt, a command and a file ('knowledge connect --all --dry-run' shows the "
+    "lines, '--remove' takes them back, 'knowledge hints --off EVENT' ends hints alone)"
+)
 KEEPS = ("", "expiring", "all")
 """The setting `archive` behind each answer to the fourth question, in their order."""
 PACKED_SHARE = 0.06

@@ -207,9 +207,7 @@ def archive_export(workspace: Workspace, which: str, folder: str = "") -> Export
     return Exported(tuple(made), tuple(errors))
 
 
-def archive_remove(
-    workspace: Workspace, which: str, yes: bool = False, *, ask: Ask = nobody, now: Clock = utc_now
-) -> Taken:
+def archive_remove(workspace: Workspace, which: str, yes: bool = False, *, ask: Ask = nobody) -> Taken:
     """Remove copies for good, and keep none of these again. What they taught stays. Raises KnowledgeError where none
     is meant, or nobody can be asked."""
     rows = _meant(workspace, which)
@@ -222,12 +220,12 @@ def archive_remove(
 
     def work(store: Recovered) -> tuple[str, ...]:
         let = {key: {**store.entries[key], "status": LET_GO, "why": REMOVED} for key in keys if key in store.entries}
-        note_entries(workspace.paths, store.entries, let, "archive", now())
+        note_entries(workspace.paths, store.entries, let, "archive", utc_now())
         for key in keys:
             files.discard(file_of(workspace.paths.archive, key))
         return tuple(store.notes)
 
-    notes = with_store(workspace.paths, "archive", now(), work)
+    notes = with_store(workspace.paths, "archive", utc_now(), work)
     from core.commands.forget import forget_in_index
 
     return Taken(tuple(row.name for row in rows), total, notes=(*notes, *forget_in_index(workspace)))
@@ -289,7 +287,6 @@ _WHICH = needed("which", "its name or a part of it, the beginning of its hash, a
 COMMANDS = (
     group(
         "archive",
-        "",
         "export claude_code/0f3c9a52",
         single(
             "list",

@@ -12,7 +12,7 @@ from core.base.result import KnowledgeError
 from core.commands.history.runs import Run, UndoReport, runs
 from core.commands.row import NAMED, option, optional, top
 from core.commands.text import KEY_CHARACTERS, count, one_line
-from core.commands.workspace import Clock, Workspace, utc_now
+from core.commands.workspace import Workspace, utc_now
 from core.knowledge.ledger import Entry, find_entry, seen_ledger, write_ledger
 from core.knowledge.projects import entry_name
 
@@ -34,29 +34,21 @@ class LedgerRow(NamedTuple):
 NO_PROJECT = "none"
 
 
-def ledger(
-    workspace: Workspace,
-    sha: str = "",
-    status: str = "",
-    project: str = "",
-    *,
-    now: Clock = utc_now,
-) -> list[LedgerRow]:
+def ledger(workspace: Workspace, sha: str = "", status: str = "", project: str = "") -> list[LedgerRow]:
     """The audit log, newest entry first. `sha` begins one entry's hash; `status` keeps the entries of that status. With
     `project`, a folder or "none", that conversation belongs to its project from now on, in all of its entries."""
     if project:
         from core.harvest.recovery import with_store  # who only looks loads nothing of a harvest
 
         named = partial(_name_project, workspace, sha.lower(), project)
-        return with_store(workspace.paths, "ledger", now(), named)
+        return with_store(workspace.paths, "ledger", utc_now(), named)
     entries = seen_ledger(workspace.paths)
     if sha:
         return [LedgerRow(*find_entry(entries, sha.lower()))]
     known = {str(entry.get("status", "unknown")) for entry in entries.values()} if status else set()
     if known and status not in known:
-        raise KnowledgeError(
-            "no-status", f"no entry has the status {status!r}", hint=f"there are: {', '.join(sorted(known))}"
-        )
+        message = f"no entry has the status {status!r}"
+        raise KnowledgeError("no-status", message, hint=f"there are: {', '.join(sorted(known))}")
     rows = [LedgerRow(key, entry) for key, entry in entries.items() if status in ("", entry.get("status"))]
     rows.sort(key=itemgetter(0), reverse=True)  # two sorts of text take half of what one of pairs takes
     return sorted(rows, key=lambda row: str(row.entry.get("at", "")), reverse=True)

@@ -21,10 +21,10 @@ from typing import Any
 from core.base import locks
 from core.base.markdown import split_provenance
 from core.base.paths import Paths, project_paths
-from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
+from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.base.trust import allow_written
 from core.commands.project import find_project, may_read
-from core.commands.text import count
+from core.commands.text import collected, count
 from core.commands.workspace import Workspace
 from core.knowledge.answers import read_answers
 from core.knowledge.changes import EDIT_RUN as EDIT_RUN
@@ -197,10 +197,8 @@ def undo_in_project(workspace: Workspace, run: str, now: datetime) -> UndoReport
         message = f"the project's knowledge folder cannot be used: {error.strerror or error}"
         raise KnowledgeError("store-failed", message, error.filename or paths.knowledge) from error
     report.already = bool(undone) and not (report.lines_out or report.lines_back or report.stayed or report.errors)
-    try:
+    with collected(report.errors):
         allow_written(project, workspace.environment, [paths.changes, *(paths.knowledge / row.file for row in mine)])
-    except KnowledgeError as failed:
-        report.errors.append(failed.error)
     return report
 
 
@@ -225,26 +223,25 @@ def undo_edit(paths: Paths, rows: list[Change], undone: list[Change], report: Un
             continue
         if row.file == REMOVED and report.stayed:
             continue  # what took the place of a statement stands: that stays away
-        result = attempt(take_back, paths, row, now, UNDO_RUN + report.run)
-        if row.file == REMOVED and not isinstance(result, KnowledgeError):
-            continue  # a part of the change that nobody asks about
-        if isinstance(result, KnowledgeError):
-            report.errors.append(result.error)
-        elif result.value == REVERSED:
-            report.lines_out += len(row.added)
-            report.lines_back += len(row.removed)
-            report.edits.append({"file": row.file, "out": row.added, "back": row.removed, "stayed": ()})
-        elif result.value == CHANGED:
-            stayed = row.added or row.removed
-            report.stayed += stayed
-            report.edits.append({"file": row.file, "out": (), "back": (), "stayed": stayed})
-            report.stayed_why |= dict.fromkeys(stayed, CHANGED)
-        elif result.value == MISSED:
-            report.notes.append("the lines count as missing again: 'knowledge review --kind vanished' shows them")
-        elif result.value == GONE:
-            report.gone += row.added
-        else:
-            report.notes.append(f"{row.file} is already as it was before the edit")
+        with collected(report.errors):
+            result = take_back(paths, row, now, UNDO_RUN + report.run)
+            if row.file == REMOVED:
+                continue  # a part of the change that nobody asks about
+            if result == REVERSED:
+                report.lines_out += len(row.added)
+                report.lines_back += len(row.removed)
+                report.edits.append({"file": row.file, "out": row.added, "back": row.removed, "stayed": ()})
+            elif result == CHANGED:
+                stayed = row.added or row.removed
+                report.stayed += stayed
+                report.edits.append({"file": row.file, "out": (), "back": (), "stayed": stayed})
+                report.stayed_why |= dict.fromkeys(stayed, CHANGED)
+            elif result == MISSED:
+                report.notes.append("the lines count as missing again: 'knowledge review --kind vanished' shows them")
+            elif result == GONE:
+                report.gone += row.added
+            else:
+                report.notes.append(f"{row.file} is already as it was before the edit")
 
 
 @dataclass(frozen=True)

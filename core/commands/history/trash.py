@@ -13,7 +13,7 @@ from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.commands.history.archive import archive_export
 from core.commands.row import NAMED, flag, group, needed, single
-from core.commands.text import KEY_CHARACTERS, count, size
+from core.commands.text import KEY_CHARACTERS, collected, count, size
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.proofs import Proofs
 from core.harvest.prune import why_not_purge
@@ -151,16 +151,12 @@ def _restore(workspace: Workspace, which: str, store: Recovered) -> Restored:
         note = "a copy to read: its tool cannot take it back; 'knowledge show --resume' hands it over to a new session"
         return Restored(made.files[0], kept[0].sha256, note)
     if not found:
-        raise KnowledgeError(
-            "not-in-trash",
-            f"nothing in the trash or the archive begins with {which!r}",
-            hint="'knowledge trash' lists it",
-        )
+        message = f"nothing in the trash or the archive begins with {which!r}"
+        raise KnowledgeError("not-in-trash", message, hint="'knowledge trash' lists it")
     if len(found) > 1:
         shown = "; ".join(f"{row.name} ({row.path or 'from an unknown place'})" for row in found[:SHOWN])
-        raise KnowledgeError(
-            "ambiguous", f"{len(found)} conversations match {which!r}: {shown}", hint="give the whole name"
-        )
+        message = f"{len(found)} conversations match {which!r}: {shown}"
+        raise KnowledgeError("ambiguous", message, hint="give the whole name")
     row = found[0]
     if not row.sha256:
         brought = restore_split(paths, row.name)
@@ -229,17 +225,13 @@ def _purge(workspace: Workspace, everything: bool, store: Recovered, now: dateti
         _promise(paths, going)
     for row in going:
         entry, held = store.entries.get(row.sha256), paths.trash / row.name
-        try:
-            size = purge(held, row.sha256)
-        except KnowledgeError as failed:
-            report.errors.append(failed.error)
-            continue
-        assert entry is not None
-        drop_from_trash(entry, row.name)
-        entry = {"path": str(held), "status": "pruned", "at": now.isoformat(), "deleted": True}
-        store.entries[f"path:{held}"] = entry
-        report.purged.append(row.name)
-        report.bytes += size
+        with collected(report.errors):
+            report.bytes += purge(held, row.sha256)
+            assert entry is not None
+            drop_from_trash(entry, row.name)
+            gone = {"path": str(held), "status": "pruned", "at": now.isoformat(), "deleted": True}
+            store.entries[f"path:{held}"] = gone
+            report.purged.append(row.name)
     if report.purged:
         write_ledger(paths, store.entries)
     if going:
@@ -287,7 +279,6 @@ _SHA = needed("which", "the beginning of its hash, as 'knowledge trash' lists it
 COMMANDS = (
     group(
         "trash",
-        "",
         "restore 3fa9",
         single("list", "what lies in the trash, and until when", "", trash_list, trash_text, words=NAMED),
         single(

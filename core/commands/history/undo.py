@@ -18,10 +18,11 @@ from core.base import files
 from core.base.checked_lines import encode
 from core.base.markdown import parse_bullets, split_provenance
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.fact_feed import after_undo
 from core.commands.history.runs import UNDO_RUN, Redone, UndoReport, redo_edit, runs, undo_edit, undo_in_project
 from core.commands.statements import refresh_digest
+from core.commands.text import collected
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.landed import make_confirmed
 from core.harvest.reclaim import restore
@@ -70,20 +71,15 @@ def undo(workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: E
     undone = with_store(
         workspace.paths, "undo", now(), lambda store: _undo(workspace, wanted, store, now()), editor_wait
     )
-    fed = attempt(after_undo, workspace, undone.run, now)  # cut off here, the next sync of the index does it
-    if isinstance(fed, KnowledgeError):
-        undone.errors.append(fed.error)
-    else:
-        undone.notes += fed.value
+    with collected(undone.errors):
+        undone.notes += after_undo(workspace, undone.run, now)  # cut off here, the next sync of the index does it
     return undone
 
 
-def redo(workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT) -> Redone:
+def redo(workspace: Workspace, run: str) -> Redone:
     """Make an edit of the home again that was taken back. Raises KnowledgeError when it was not, and when somebody has
     changed since what stands there."""
-    made = with_store(
-        workspace.paths, "redo", now(), lambda _store: redo_edit(workspace.paths, run, now()), editor_wait
-    )
+    made = with_store(workspace.paths, "redo", utc_now(), lambda _store: redo_edit(workspace.paths, run, utc_now()))
     problem = refresh_digest(workspace)
     return replace(made, warning=made.warning or problem)
 
@@ -326,11 +322,9 @@ def _put_back(paths: Paths, rows: list[Change], undone: list[Change], report: Un
     for row in reversed(rows):
         if back.issuperset((row.file, line) for line in row.removed):
             continue
-        taken = attempt(take_back, paths, row, now, UNDO_RUN + report.run)
-        if isinstance(taken, KnowledgeError):
-            report.errors.append(taken.error)
-        elif taken.value == REVERSED:
-            report.lines_back += len(row.removed)
+        with collected(report.errors):
+            if take_back(paths, row, now, UNDO_RUN + report.run) == REVERSED:
+                report.lines_back += len(row.removed)
 
 
 def _take_lines_out(
@@ -353,21 +347,14 @@ def _take_lines_out(
         heirs = {
             line: heir for line, heir in heirs.items() if line != heir and not _is_said_beside(paths, name, out, line)
         }
-        handed = attempt(hand_over, paths, name, heirs, now, UNDO_RUN + report.run) if heirs else Ok(set[str]())
-        if isinstance(handed, KnowledgeError):
-            report.errors.append(handed.error)
-            continue
-        _stays(report, handed.value, SAID_TOO)
-        taken = attempt(
-            take_out, paths, name, [line for line in out if line not in handed.value], now, UNDO_RUN + report.run
-        )
-        if isinstance(taken, KnowledgeError):
-            report.errors.append(taken.error)
-            continue
-        report.lines_out += taken.value.went
-        report.stayed += taken.value.stayed
-        report.stayed_why |= taken.value.why
-        report.gone += taken.value.gone
+        with collected(report.errors):
+            handed = hand_over(paths, name, heirs, now, UNDO_RUN + report.run) if heirs else set[str]()
+            _stays(report, handed, SAID_TOO)
+            taken = take_out(paths, name, [line for line in out if line not in handed], now, UNDO_RUN + report.run)
+            report.lines_out += taken.went
+            report.stayed += taken.stayed
+            report.stayed_why |= taken.why
+            report.gone += taken.gone
 
 
 def _stays(report: UndoReport, lines: Iterable[str], why: str) -> None:

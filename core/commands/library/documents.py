@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -36,18 +35,14 @@ USES_SHOWN = 20
 # --- opening ----------------------------------------------------------------------------------------------------------
 
 
-def with_library(
-    workspace: Workspace,
-    work: Callable[[Library], T],
-    patience: float | None = None,
-    *,
-    make: bool = False,
-    told: Told | None = None,
-) -> T:
-    """Do something with the library of this home; what a database says becomes one sentence. `patience`: for how many
-    seconds another writer is waited for; `make`: one that is not there yet is made; `told`: what of it may be read.
-    Raises KnowledgeError, in one sentence, where there is none yet, its packages are missing, or it cannot be
-    opened."""
+@contextmanager
+def opened_library(
+    workspace: Workspace, patience: float | None = None, *, make: bool = False, told: Told | None = None
+) -> Iterator[Library]:
+    """The library of this home; what a database says becomes one sentence. `patience`: for how many seconds another
+    writer is waited for; `make`: one that is not there yet is made; `told`: what of it may be read. Raises
+    KnowledgeError, in one sentence, where there is none yet, its packages are missing, or it cannot be opened. Who
+    needs those packages imports them within: it is this that tells which are missing."""
     paths = workspace.paths
     if not make and not workspace.config.library_url and not files.exists(paths.library):
         hint = "'knowledge library ingest PATH' makes one"
@@ -59,7 +54,7 @@ def with_library(
     opened = open_library(address, paths.backups, experience=paths.experience, patience=waits)
     with closing(replace(opened, told=told)) as library:
         try:
-            return work(library)
+            yield library
         except database_errors() as error:
             why = f"the library cannot be used: {cause_of(error)}"
             raise KnowledgeError("library-failed", why, hint="run 'knowledge doctor'") from error
@@ -108,14 +103,12 @@ def library_list(workspace: Workspace, *, type: str = "", status: str = "active"
     if limit < 1:
         raise KnowledgeError("usage", "--limit must be at least 1")
 
-    def work(library: Library) -> Shelf:
-        from core.library.catalogue import listed
-
-        found, number = listed(library, type, "" if status == "all" else status, limit)
-        return Shelf(tuple(found), number)
-
     try:
-        return with_library(workspace, work)
+        with opened_library(workspace) as library:
+            from core.library.catalogue import listed
+
+            found, number = listed(library, type, "" if status == "all" else status, limit)
+            return Shelf(tuple(found), number)
     except KnowledgeError as failed:
         if failed.error.code != "no-library":
             raise
@@ -124,13 +117,10 @@ def library_list(workspace: Workspace, *, type: str = "", status: str = "active"
 
 def library_show(workspace: Workspace, which: str) -> Shown:
     """One document, by its id (the beginning is enough), the id of one of its chunks, or its path."""
-
-    def work(library: Library) -> Shown:
+    with opened_library(workspace) as library:
         from core.library.catalogue import chosen, shown_document
 
         return leaving_out_removed(workspace, shown_document(library, chosen(library, which, workspace.cwd)))
-
-    return with_library(workspace, work)
 
 
 # --- taking out -------------------------------------------------------------------------------------------------------
@@ -161,8 +151,7 @@ def library_restore(workspace: Workspace, which: str) -> Changed:
 def library_forget(workspace: Workspace, which: str) -> Changed:
     """Erase a document for good, with its chunks, what was learned of them, and every sentence of it that stands
     elsewhere: in a concept's description, in what was recorded. Copies of the library keep it, and are named."""
-
-    def work(library: Library) -> Changed:
+    with opened_library(workspace) as library:
         from core.library.catalogue import chosen, erase
         from core.library.purge import TEXTS, own_sentences, purge_rows
 
@@ -175,11 +164,9 @@ def library_forget(workspace: Workspace, which: str) -> Changed:
         copies = sorted(path.name for path in folder.glob("library-*.db")) if folder.is_dir() else []
         return Changed(document.id, document.title, "erased", number, tuple(copies))
 
-    return with_library(workspace, work)
-
 
 def _set_status(workspace: Workspace, which: str, status: str) -> Changed:
-    def work(library: Library) -> Changed:
+    with opened_library(workspace) as library:
         from core.library.catalogue import chosen, set_status
 
         document = chosen(library, which, workspace.cwd)
@@ -188,8 +175,6 @@ def _set_status(workspace: Workspace, which: str, status: str) -> Changed:
         if document.status == "superseded":
             raise KnowledgeError("superseded", "it is a former version; name the one that is there now")
         return Changed(document.id, document.title, status, set_status(library, document.id, status))
-
-    return with_library(workspace, work)
 
 
 # --- state, copies, checks --------------------------------------------------------------------------------------------
@@ -215,8 +200,7 @@ class LibraryState:
 def library_status(workspace: Workspace, check: bool = False) -> LibraryState:
     """What the library holds; with `check`, whether it is whole."""
     folder = workspace.paths.backups
-
-    def work(library: Library) -> LibraryState:
+    with opened_library(workspace) as library:
         from core.library.catalogue import state_of
         from core.library.database import problems_of, shown_url
 
@@ -224,8 +208,6 @@ def library_status(workspace: Workspace, check: bool = False) -> LibraryState:
         names = tuple(sorted(path.name for path in folder.glob("library-*.db")))
         address = shown_url(library_address(workspace))
         return LibraryState(address, **state_of(library), backups=names, problems=problems)
-
-    return with_library(workspace, work)
 
 
 @dataclass(frozen=True)
@@ -238,25 +220,20 @@ class Copied:
     rows: dict[str, int] = field(default_factory=dict)
 
 
-def library_backup(workspace: Workspace, to: str = "", *, now: Callable[[], datetime] = utc_now) -> Copied:
+def library_backup(workspace: Workspace, to: str = "") -> Copied:
     """Copy the library as it is at this moment, while others use it: into the folder of copies, or to `to`, a folder
     or the address of another, empty library (from a file to PostgreSQL, or back)."""
-
-    def work(library: Library) -> Copied:
-        from core.library.copies import back_up, copy_library
-        from core.library.database import open_library, shown_url
-
-        if "://" in to:
-            target = open_library(to)
-            with closing(target):
-                copied = copy_library(library, target)
-            return Copied(shown_url(to), 0, copied)
-        folder = Path(os.path.abspath(workspace.cwd / os.path.expanduser(to))) if to else workspace.paths.backups
-        made = back_up(library, folder, now=now())
-        return Copied(str(made), made.stat().st_size)
-
     try:
-        return with_library(workspace, work)
+        with opened_library(workspace) as library:
+            from core.library.copies import back_up, copy_library
+            from core.library.database import open_library, shown_url
+
+            if "://" in to:
+                with closing(open_library(to)) as target:
+                    return Copied(shown_url(to), 0, copy_library(library, target))
+            folder = Path(os.path.abspath(workspace.cwd / os.path.expanduser(to))) if to else workspace.paths.backups
+            made = back_up(library, folder, now=utc_now())
+            return Copied(str(made), made.stat().st_size)
     except OSError as error:
         message = f"the copy cannot be written: {error.strerror or error}"
         raise KnowledgeError("store-failed", message, error.filename or to) from error

@@ -1,24 +1,29 @@
-"""`knowledge library ingest`: by the settings, with a model or by rules, here or on a cluster."""
+"""`knowledge library ingest`: by the settings, with a model or by rules, here or on a cluster; and a language model
+that the workers of a cluster ask.
+
+Each worker connects by the settings that travel with a call, with keys of its own. Where a conversation is read, and
+who writes what it taught, does not change.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
-from dataclasses import replace
-from datetime import datetime
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from core.base.answer import Answer, Generate
 from core.base.result import KnowledgeError, Result, attempt
-from core.commands.library.cluster import Travelling
-from core.commands.library.documents import with_library
+from core.commands.library.documents import opened_library
 from core.commands.workspace import Workspace, utc_now
 from core.harvest.report import Progress, Report
 from core.library.fetch import is_address as is_address
+from core.library.fetch import private_host
 
 if TYPE_CHECKING:
-    from core.library.database import Library
     from core.library.ingest import IngestReport
     from core.library.prepare import Item, Prepared, Way
 
@@ -36,12 +41,10 @@ def library_ingest(
     again: bool = False,
     progress: Report = lambda _step: None,
     cancelled: Callable[[], bool] = lambda: False,
-    now: Callable[[], datetime] = utc_now,
 ) -> IngestReport:
     """Take in files, folders and addresses. `type` is what the documents are, "" to have it told; `provider` asks
     another one than the settings (`offline`: rules alone); `scheduler` is that of a cluster, "" as the settings say."""
-
-    def work(library: Library) -> IngestReport:
+    with opened_library(workspace, make=True) as library:
         from core.library.ingest import ingest
         from core.library.prepare import Way, prepare
 
@@ -52,7 +55,7 @@ def library_ingest(
             library,
             list(paths),
             way,
-            now=now,
+            now=utc_now,
             folder=workspace.cwd,
             content_type=type,
             open_executor=open_executor,
@@ -66,13 +69,9 @@ def library_ingest(
         report.backup = str(library.backup or "")
         return report
 
-    return with_library(workspace, work, make=True)
-
 
 def names_private_host(source: str) -> bool:
     """Whether a source is an address that says itself that it is on this computer or in its network."""
-    from core.library.fetch import private_host
-
     try:
         return is_address(source) and bool(private_host(source))
     except ValueError:
@@ -103,8 +102,6 @@ _Engine = tuple[Callable[[], Executor] | None, int, bool]
 
 def _engine(workspace: Workspace, scheduler: str, provider: str) -> _Engine:
     """What opens the executor, how many tasks it is given at a time, and whether it is on other machines."""
-    from concurrent.futures import ThreadPoolExecutor
-
     from core.library.workers import cluster, local_processes, processors
 
     config = workspace.config
@@ -133,6 +130,71 @@ def _prepare_there(workspace: Travelling, provider: str, item: Item, _way: Way) 
     if isinstance(way, KnowledgeError):
         raise KnowledgeError.of(replace(way.error, path=item.source))
     return prepare(item, way.value)
+
+
+# --- on a cluster ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Travelling:
+    """A workspace as it goes to a worker: its settings, without the variables of this computer, among which are keys.
+    Two with the same settings are the same, so that a worker connects once and not for each task."""
+
+    inner: Workspace = field(compare=False)
+    settings: str
+
+    @staticmethod
+    def of(workspace: Workspace) -> Travelling:
+        """One that can be pickled."""
+        return Travelling(replace(workspace, environment={}), repr(workspace.config))
+
+    def arrived(self) -> Workspace:
+        """The workspace with the variables of the computer on which this runs."""
+        return replace(self.inner, environment=os.environ)
+
+
+@dataclass(frozen=True)
+class FarModel:
+    """A model behind a cluster. `threads` is how many calls it answers at a time."""
+
+    workspace: Travelling
+    provider: str
+    model: str
+    threads: int
+    connect: Callable[[], Executor]
+
+    def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
+        """Ask once, wherever a worker is free; again where one was lost before it answered."""
+        from core.library.workers import called
+
+        asked = called(self.connect, _ask_there, self.workspace, self.provider, self.model, prompt, schema)
+        if isinstance(asked, KnowledgeError):
+            raise asked
+        return asked.value
+
+
+def on_cluster(workspace: Workspace, provider: str, model: str) -> FarModel:
+    """The model of the settings, asked on the cluster of the setting `workers`. Raises KnowledgeError when its
+    scheduler does not answer."""
+    from core.library.workers import cluster
+
+    connect, at_once = cluster(workspace.config.workers)
+    return FarModel(Travelling.of(workspace), provider, model, at_once, connect)
+
+
+def _ask_there(
+    workspace: Travelling, provider: str, model: str, prompt: str, schema: Mapping[str, Any] | None
+) -> Result[Answer]:
+    """A failure comes back as a value: an exception would stand for a worker that was lost."""
+    connected = _connected(workspace, provider, model)
+    return connected if isinstance(connected, KnowledgeError) else attempt(connected.value, prompt, schema)
+
+
+@lru_cache(maxsize=4)
+def _connected(workspace: Travelling, provider: str, model: str) -> Result[Generate]:
+    from core.commands.harvest_options import connect_provider
+
+    return attempt(connect_provider, workspace.arrived(), provider, model)
 
 
 # --- at the command line --------------------------------------------------------------------------------------------

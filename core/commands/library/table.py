@@ -44,7 +44,6 @@ from core.commands.row import (
     single,
     whole_number,
 )
-from core.commands.table import SUMMARY
 
 STATUSES = ("active", "archived", "superseded", "all")
 
@@ -66,7 +65,6 @@ _SESSION = option("--session", "the work session that it belongs to, any name", 
 COMMANDS = (
     group(
         "library",
-        SUMMARY["library"],
         "ingest ~/notes",
         single(
             "list",
@@ -111,12 +109,7 @@ COMMANDS = (
             _WHICH,
         ),
         single(
-            "restore",
-            "bring back a document that was taken out",
-            "3f2a91c0",
-            library_restore,
-            changed_text,
-            _WHICH,
+            "restore", "bring back a document that was taken out", "3f2a91c0", library_restore, changed_text, _WHICH
         ),
         single(
             "forget",

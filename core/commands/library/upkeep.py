@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from core.base.result import KnowledgeError
-from core.commands.library.documents import with_library
+from core.commands.library.documents import opened_library
 from core.commands.library.ingest import ingested_text, way_of
 from core.commands.library.use import library_consolidate
 from core.commands.text import count, one_line
@@ -16,7 +16,6 @@ from core.commands.workspace import Workspace, utc_now
 from core.harvest.report import Progress, Report
 
 if TYPE_CHECKING:
-    from core.library.database import Library
     from core.library.ingest import Refreshed
     from core.library.use.graph import Linked
 
@@ -41,11 +40,9 @@ def library_refresh(
     """Look at the files that the library has read: changed ones are taken in again, moved ones followed, and those
     that are gone are told. Only for a library on this computer: another one knows other files."""
     if workspace.config.library_url:
-        raise KnowledgeError(
-            "server-library", "a library on a server does not know whose files it was read from", hint="ingest them"
-        )
-
-    def work(library: Library) -> Refreshed:
+        message = "a library on a server does not know whose files it was read from"
+        raise KnowledgeError("server-library", message, hint="ingest them")
+    with opened_library(workspace, patience) as library:
         from core.library.ingest import refresh
 
         return refresh(
@@ -55,8 +52,6 @@ def library_refresh(
             progress=lambda done, of, name, what: progress(Progress(done, of, name, what)),
             stopped=cancelled,
         )
-
-    return with_library(workspace, work, patience)
 
 
 def refreshed_text(done: Refreshed) -> str:
@@ -71,23 +66,12 @@ def refreshed_text(done: Refreshed) -> str:
 # --- link -------------------------------------------------------------------------------------------------------------
 
 
-def library_link(
-    workspace: Workspace,
-    one: str,
-    relation: str,
-    other: str,
-    note: str = "",
-    *,
-    now: Callable[[], datetime] = utc_now,
-) -> Linked:
+def library_link(workspace: Workspace, one: str, relation: str, other: str, note: str = "") -> Linked:
     """Say how two things in the library stand to each other: chunks and documents by their ids, concepts by name."""
-
-    def work(library: Library) -> Linked:
+    with opened_library(workspace) as library:
         from core.library.use.graph import link
 
-        return link(library, one, relation, other, note, now())
-
-    return with_library(workspace, work)
+        return link(library, one, relation, other, note, utc_now())
 
 
 def linked_text(made: Linked) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from core.base.project import project_root
 from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
-from core.commands.library.documents import leaving_out_removed, trace_line, with_library
+from core.commands.library.documents import leaving_out_removed, opened_library, trace_line
 from core.commands.text import count, one_line
 from core.commands.workspace import Workspace, utc_now
 from core.experience.kinds import outcomes_text, rate_text
@@ -96,7 +96,6 @@ def library_retrieve(
     *,
     unlogged: bool = False,
     scope: Scope | None = None,
-    now: Callable[[], datetime] = utc_now,
 ) -> Answered:
     """The best chunks of the library for a question, each with its dossier. `unlogged` leaves no trace of the
     question; with a `scope` what that may be told alone."""
@@ -106,8 +105,7 @@ def library_retrieve(
     if limit < 1:
         raise KnowledgeError("usage", "--limit must be at least 1")
     notes: list[str] = []
-
-    def work(library: Library) -> Answered:
+    with opened_library(workspace, told=_told(scope)) as library:
         from core.commands.search import near_in, search_folder
         from core.library.use.retrieve import retrieve
 
@@ -119,15 +117,13 @@ def library_retrieve(
                 embedder, note = _embedder(workspace)
             notes.extend([note] if note else [])
             found = retrieve(
-                library, text, now=now(), index=index, task_type=task, limit=limit, near=near,
+                library, text, now=utc_now(), index=index, task_type=task, limit=limit, near=near,
                 embedder=embedder, session_id=session, project=used_in(workspace, scope),
                 log=not unlogged,
             )  # fmt: skip
         found = leaving_out_removed(workspace, found)
         kept = tuple(one for one in found.dossiers if one.chunk.content.strip())  # some have nothing left to tell
         return Answered(replace(found, dossiers=kept), (*notes, *found.warnings), size)
-
-    return with_library(workspace, work, told=_told(scope))
 
 
 @contextlib.contextmanager
@@ -186,39 +182,31 @@ def library_record(
     undo: str = "",
     *,
     scope: Scope | None = None,
-    now: Callable[[], datetime] = utc_now,
 ) -> Recorded:
     """Write down how a use went: what was tried, with which chunks, the outcome, and why. With `undo`, the id of a
     trace, that one is taken back and nothing else done."""
     if undo:
         if outcome or chunk:
-            raise KnowledgeError(
-                "usage", "--undo takes a record back and writes none", hint="run the command again without it"
-            )
-
-        def withdrawn(library: Library) -> Recorded:
+            message = "--undo takes a record back and writes none"
+            raise KnowledgeError("usage", message, hint="run the command again without it")
+        with opened_library(workspace, told=_told(scope)) as library:
             from core.library.use.usage import withdraw
 
             return Recorded((withdraw(library, undo),), withdrawn=True)
-
-        return with_library(workspace, withdrawn, told=_told(scope))
     if not outcome:
         raise KnowledgeError("usage", "which outcome? --outcome win, partial, miss or misleading")
     said = {"context_summary": context, "query": query, "notes": notes}
     clean = {name: _cleared(workspace, text) for name, text in said.items()}
     number = sum(sum(redact(text).counts.values()) for text in said.values()) if clean != said else 0
     warnings = (SECRETS_REPLACED.format(count(number, "secret")),) * bool(number)
-
-    def work(library: Library) -> Recorded:
+    with opened_library(workspace, told=_told(scope)) as library:
         from core.library.use.usage import record
 
         made = record(
-            library, session_id=session, chunk_ids=list(chunk or ()), outcome=outcome, now=now(),
+            library, session_id=session, chunk_ids=list(chunk or ()), outcome=outcome, now=utc_now(),
             task_type=task, retrieval_id=retrieval or None, project=used_in(workspace, scope), **clean,
         )  # fmt: skip
         return Recorded((made,), warnings=warnings)
-
-    return with_library(workspace, work, told=_told(scope))
 
 
 def inferred_from(library: Library, heard: Heard) -> list[UsageTrace]:
@@ -230,16 +218,13 @@ def inferred_from(library: Library, heard: Heard) -> list[UsageTrace]:
 
 def served_by_library(workspace: Workspace, chunk: str, scope: Scope | None = None) -> Served:
     """How one chunk served, as the library has it; with a `scope` what that may be told alone."""
-
-    def work(library: Library) -> Served:
+    with opened_library(workspace, told=_told(scope)) as library:
         from core.library.use.usage import histories, tally_of
 
         with library.reading() as connection:
             history = histories(connection, [chunk]).get(chunk, [])
         misled = {one.task_type: one.notes for one in reversed(history) if one.outcome == "misleading"}
         return Served(tally_of(history), misled=misled)
-
-    return with_library(workspace, work, told=_told(scope))
 
 
 # --- learn ------------------------------------------------------------------------------------------------------------
@@ -257,44 +242,28 @@ def library_consolidate(
     """Turn traces into profiles and patterns into links. `dry_run` shows what would change; with `rules` no model is
     asked, whatever the settings say."""
     model = None if rules or dry_run else _model(workspace)
-
-    def work(library: Library) -> Consolidation:
+    with opened_library(workspace, patience) as library:
         from core.library.use.consolidate import consolidate
 
         return consolidate(library, now=now(), generate=model, dry_run=dry_run, cancelled=cancelled)
 
-    return with_library(workspace, work, patience)
 
-
-def library_undo(
-    workspace: Workspace, run: str = "", *, now: Callable[[], datetime] = utc_now
-) -> Undone | list[ChangeRun]:
+def library_undo(workspace: Workspace, run: str = "") -> Undone | list[ChangeRun]:
     """Take a consolidation back; without a run, the list of them."""
-
-    def work(library: Library) -> Undone | list[ChangeRun]:
+    with opened_library(workspace) as library:
         from core.library.use.changes import list_runs, undo
 
-        return undo(library, run, now()) if run else list_runs(library)
-
-    return with_library(workspace, work)
+        return undo(library, run, utc_now()) if run else list_runs(library)
 
 
 def library_reflect(
-    workspace: Workspace,
-    scope: str = "all",
-    concept: str = "",
-    *,
-    within: Scope | None = None,
-    now: Callable[[], datetime] = utc_now,
+    workspace: Workspace, scope: str = "all", concept: str = "", *, within: Scope | None = None
 ) -> Reflection:
     """Questions about the library, answered from what was recorded; `within` what may be told."""
-
-    def work(library: Library) -> Reflection:
+    with opened_library(workspace, told=_told(within)) as library:
         from core.library.use.reflect import reflect
 
-        return leaving_out_removed(workspace, reflect(library, scope=scope, concept=concept, now=now()))
-
-    return with_library(workspace, work, told=_told(within))
+        return leaving_out_removed(workspace, reflect(library, scope=scope, concept=concept, now=utc_now()))
 
 
 # --- at the command line --------------------------------------------------------------------------------------------

@@ -10,8 +10,7 @@ from core.base.answer import Generate
 from core.base.marks import for_prompt
 from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
-from core.commands.row import NAMED, flag, listed, needed, option, single
-from core.commands.table import SUMMARY
+from core.commands.row import NAMED, flag, listed, needed, option, top
 from core.commands.transcript import by_rules, locate, resume_of, whole_of
 from core.commands.workspace import Workspace
 from core.conversations.readable import Cleared
@@ -58,19 +57,14 @@ class HandoffReport:
 
 
 def handoff(
-    workspace: Workspace,
-    session: str,
-    to: str = "",
-    rules: bool = False,
-    allowed: Callable[[str], bool] | None = None,
+    workspace: Workspace, session: str, to: str = "", rules: bool = False, allowed: Callable[[str], bool] | None = None
 ) -> HandoffReport:
     """The hand-off of a session, by its name as hits print it. A model makes it where the settings name one, unless
     `rules` says otherwise; where it fails, the rules' is given and a warning says why. `allowed` refuses folders of
     other projects. Raises KnowledgeError for a session that there is not, and a tool that cannot be started so."""
     if to and to not in STARTS:
-        raise KnowledgeError(
-            "usage", f"{to!r} cannot be started with a prompt", hint=f"choose of {listed(tuple(STARTS))}"
-        )
+        message = f"{to!r} cannot be started with a prompt"
+        raise KnowledgeError("usage", message, hint=f"choose of {listed(tuple(STARTS))}")
     row = locate(workspace, session, allowed)
     whole = whole_of(workspace, row)
     talk = whole.conversation
@@ -79,7 +73,10 @@ def handoff(
     text, made_by, warnings = by_rules(workspace, row), "rules", list[str]()
     if not rules and workspace.config.provider != "offline":
         try:
-            text, made_by = _by_model(_model(workspace), whole, text), "model"
+            from core.commands.harvest_options import connect_provider
+
+            model = connect_provider(workspace, workspace.config.provider, "")
+            text, made_by = _by_model(model, whole, text), "model"
         except KnowledgeError as failed:
             warnings.append(f"{failed.error} This is the hand-off that the rules make.")
     text = for_prompt(text, secrets=True, origins=False)
@@ -89,12 +86,6 @@ def handoff(
         made = STARTS[to].format(prompt=f'"$(knowledge handoff {shlex.quote(row.name)})"')
         start = f"cd {shlex.quote(folder)} && {made}" if folder.startswith("/") else made
     return HandoffReport(row.name, text, made_by, start, resume_of(row)[0], tuple(warnings))
-
-
-def _model(workspace: Workspace) -> Generate:
-    from core.commands.harvest_options import connect_provider
-
-    return connect_provider(workspace, workspace.config.provider, "")
 
 
 def _by_model(generate: Generate, whole: Cleared, notes: str) -> str:
@@ -131,9 +122,8 @@ def handoff_text(report: HandoffReport) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "handoff",
-        SUMMARY["handoff"],
         "3f2a91c0 --to codex",
         handoff,
         handoff_text,

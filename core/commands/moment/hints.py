@@ -25,9 +25,8 @@ from core.base import files
 from core.base.choices import HINT_EVENTS, SPOKEN_ROLES
 from core.base.command_line import command_key, is_told
 from core.base.result import KnowledgeError
-from core.commands.row import NAMED, OURS, listed, needed, option, single, whole_number
+from core.commands.row import NAMED, OURS, listed, needed, option, top, whole_number
 from core.commands.settings import config_set
-from core.commands.table import SUMMARY
 from core.commands.text import count, one_line
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Turn
@@ -233,13 +232,12 @@ def hint(tool: str) -> str:
 
 
 COMMANDS = (
-    single(
-        "hint", SUMMARY["hint"], "claude_code", hint, str,
+    top(
+        "hint", "claude_code", hint, str,
         needed("tool", "the tool whose hook asks: claude_code or codex"), anywhere=True, words=OURS,
     ),
-    single(
+    top(
         "hints",
-        SUMMARY["hints"],
         "--off prompt",
         hints,
         hints_text,

@@ -19,11 +19,11 @@ from difflib import SequenceMatcher
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from core.base import files
 from core.base.project import repository_root
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import KnowledgeError, Ok, attempt, disk_errors
 from core.base.secrets.redact import redact
 from core.commands.moment.reasons import (
     ALL_OF_IT,
@@ -40,19 +40,15 @@ from core.commands.moment.reasons import (
     thoughts_in,
     told_of,
 )  # fmt: skip
-from core.commands.row import FOREIGN, needed, single, whole_number
-from core.commands.table import SUMMARY
+from core.commands.row import FOREIGN, needed, top, whole_number
 from core.commands.text import count, one_line
 from core.commands.transcript import LOOK_SECONDS, opened_index, whole_of
 from core.commands.workspace import Workspace
 from core.conversations.conversation import Conversation
 from core.give.still import committed, git
 from core.search import conversations as stored
-from core.search.conversations import Held
+from core.search.conversations import Database, Held
 from core.search.words import words_of
-
-if TYPE_CHECKING:
-    from core.search.conversations import Database
 
 LIMIT, MAX_BYTES = 3, 8 << 20
 GIT_SECONDS = 10.0
@@ -133,7 +129,10 @@ def why(workspace: Workspace, place: str, limit: int = LIMIT) -> WhyReport:
         hint = _of_knowledge(workspace, Path(path), line)
         raise KnowledgeError("no-repository", "this file is in no git repository", path, hint)
     name = os.path.relpath(path, root)
-    before, now = committed(root, name), _lines_now(path) if os.path.lexists(path) else []
+    before, now = committed(root, name), list[str]()
+    if os.path.lexists(path):
+        with disk_errors("unreadable", "this file cannot be read", path):
+            now = files.read_file(Path(path), MAX_BYTES).data.decode("utf-8", "replace").splitlines()
     changes = _blamed(root, name, line, before, now) if line else _logged(root, name, limit)
     if not os.path.lexists(path):
         changes = [one._replace(gone=not at) for at, one in enumerate(changes)]
@@ -182,13 +181,6 @@ def _was_there(path: str) -> bool:
 
 
 # --- git -------------------------------------------------------------------------------------------------------------
-
-
-def _lines_now(path: str) -> list[str]:
-    try:
-        return files.read_file(Path(path), MAX_BYTES).data.decode("utf-8", "replace").splitlines()
-    except OSError as error:
-        raise KnowledgeError("unreadable", f"this file cannot be read: {error.strerror or error}", path) from error
 
 
 def _blamed(root: str, name: str, line: int, before: list[str] | None, now: Sequence[str]) -> list[_Change]:
@@ -417,9 +409,8 @@ def _message(text: str) -> list[str]:
 
 
 COMMANDS = (
-    single(
+    top(
         "why",
-        SUMMARY["why"],
         "core/pool.py:42",
         why,
         why_text,

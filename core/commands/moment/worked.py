@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -13,13 +14,12 @@ from core.base import files
 from core.base.choices import OUTCOMES, TASK_TYPES
 from core.base.result import KnowledgeError, attempt
 from core.base.secrets.redact import redact
-from core.commands.library.documents import with_library
+from core.commands.library.documents import opened_library
 from core.commands.library.use import inferred_from, library_record, served_by_library, used_in
 from core.commands.project import Scope, find_project
-from core.commands.row import NAMED, listed, needed, option, single
+from core.commands.row import NAMED, listed, needed, option, top
 from core.commands.search import opened_search
 from core.commands.statements import Found, resolve_bullet, text_of
-from core.commands.table import SUMMARY
 from core.commands.text import one_line
 from core.commands.transcript import locate, read, with_turn
 from core.commands.workspace import Workspace, utc_now
@@ -34,7 +34,6 @@ from core.knowledge.entries import noted_file
 from core.search.store import COLUMNS, Row
 
 if TYPE_CHECKING:
-    from core.library.database import Library
     from core.library.use.inference import Heard
 
 MAX_HEARD = 500
@@ -79,7 +78,8 @@ def worked(
         library_record(workspace, chunk=[of], task=task, outcome=outcome, notes=why, scope=scope)
     elif outcome:
         now, said, where = utc_now().isoformat(), redact(why).text, used_in(workspace, scope)
-        write_down(workspace, [Use(of, outcome, now, task or "other", said, by, place, project=where)])
+        use = Use(of, outcome, now, task or "other", said, by, place, project=where)
+        record.record(workspace.paths.experience, [use])
     if of_library and (workspace.config.library_url or scope is not None):
         known = served_by_library(workspace, of, scope)
     else:
@@ -98,12 +98,9 @@ def _named(workspace: Workspace, what: str, scope: Scope | None) -> tuple[str, s
     if not isinstance(bullet, KnowledgeError):
         return text_of(bullet.value.refs[0]), ""
     kind, _, key = what.rpartition(":")
-    index = opened_search(workspace, find_project(workspace))
-    try:
+    with closing(opened_search(workspace, find_project(workspace))) as index:
         asked = f"SELECT {COLUMNS} FROM entries WHERE key = ?1 OR (key = ?2 AND kind = ?3)"
         rows = [Row(*row) for row in index.database.execute(asked, (what, key, kind))]
-    finally:
-        index.close()
     for row in rows:
         if scope is None or scope.tells_entry(row.entry()):
             return row.text.partition("\n")[0] if row.kind in ("bullet", "note") else row.text, ""
@@ -146,7 +143,9 @@ class UsageReader:
 
     def __call__(self, conversation: Conversation) -> None:
         """A conversation was read, in any thread."""
-        has_found, has_asked = _has_found(conversation), self._has_asked(conversation)
+        calls = [event for turn in conversation.turns for event in turn.events if isinstance(event, Call)]
+        has_found = any("find" in event.tool or "find" in getattr(event, "words", "") for event in calls)
+        has_asked = self._has_asked(conversation)
         if not has_found and not has_asked:
             return
         if self._workspace.config.redact:
@@ -178,7 +177,7 @@ class UsageReader:
     def record(self) -> list[str]:
         """What became of it, as notes; none where there was nothing new."""
         notes = []
-        number = attempt(write_down, self._workspace, self.uses) if self.uses else None
+        number = attempt(record.record, self._workspace.paths.experience, self.uses) if self.uses else None
         if isinstance(number, KnowledgeError):
             notes.append(str(number.error))
         elif number is not None and number.value:
@@ -186,25 +185,13 @@ class UsageReader:
         if not self.heard and not self._missed:
             return notes
         try:
-            done = with_library(self._workspace, self._learn, HEARD_PATIENCE)
+            with opened_library(self._workspace, HEARD_PATIENCE) as library:
+                done = sum(len(inferred_from(library, one)) for one in self.heard)
         except KnowledgeError as failed:
             asked = len(self.heard) + self._missed
             return [*notes, f"what {asked} conversations used of the library was not recorded: {failed.error}"]
         missed = f"{self._missed} more conversations asked it, and how that went was not read"
         return [*notes, *[f"the library learned how {done} uses went"] * bool(done), *[missed] * bool(self._missed)]
-
-    def _learn(self, library: Library) -> int:
-        return sum(len(inferred_from(library, one)) for one in self.heard)
-
-
-def _has_found(conversation: Conversation) -> bool:
-    return any("find" in event.tool or "find" in getattr(event, "words", "")
-               for turn in conversation.turns for event in turn.events if isinstance(event, Call))  # fmt: skip
-
-
-def write_down(workspace: Workspace, uses: Iterable[Use]) -> int:
-    """Write uses down; how many were new. Raises KnowledgeError where they cannot be written."""
-    return record.record(workspace.paths.experience, uses)
 
 
 def check_experience(workspace: Workspace) -> Iterator[Finding]:
@@ -227,9 +214,8 @@ def worked_text(done: Worked) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "worked",
-        SUMMARY["worked"],
         "facts.1a2b3c --outcome misleading --why 'the port has changed' --task factual_lookup",
         worked,
         worked_text,

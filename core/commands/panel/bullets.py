@@ -14,7 +14,7 @@ from datetime import datetime
 
 from core.base import files
 from core.base.markdown import parse_bullets, split_provenance
-from core.base.result import ErrorInfo, KnowledgeError
+from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.commands.panel.conversations import conversation_key
 from core.commands.statements import Found, said_with
 from core.commands.workspace import Workspace
@@ -217,10 +217,8 @@ def bullet_view(workspace: Workspace, file: str, raw: str, line: int = 0) -> Bul
     if file not in (QUARANTINE, *(CATEGORY[name].file for name in CATEGORY)) and not file.startswith("files/"):
         raise KnowledgeError("not-bullets", "this is no file of bullets", file)
     path = workspace.paths.knowledge / file
-    try:
+    with disk_errors("unreadable", f"{file} cannot be read", path):
         data = files.read_or_empty(path)
-    except OSError as error:
-        raise KnowledgeError("unreadable", f"{file} cannot be read: {error.strerror or error}", path) from error
     rows = _rows(workspace, file, text_in(data))
     same = [found for found in rows if found.bullet.raw == raw]
     found = min(same, key=lambda row: abs(row.bullet.line - line)) if same else None

@@ -18,12 +18,10 @@ from core.base import files
 from core.base.markdown import parse_bullets, split_provenance
 from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
-from core.commands.moment.worked import write_down
 from core.commands.panel.bullets import Event, confirmed_here, events_of, plan_of
 from core.commands.panel.conversations import conversation_key, place_of_entry
-from core.commands.row import NAMED, flag, needed, single
+from core.commands.row import NAMED, flag, needed, top
 from core.commands.statements import resolve_bullet
-from core.commands.table import SUMMARY
 from core.commands.text import one_line
 from core.commands.workspace import Workspace, utc_now
 from core.conversations.conversation import Conversation, Turn
@@ -35,7 +33,7 @@ from core.harvest.quotes import reduce_to_words
 from core.harvest.quotes import span_of as span_of
 from core.knowledge.confirmed import confirmed_bullets
 from core.knowledge.journal import FrozenPlan
-from core.knowledge.ledger import FORGOTTEN, Entry, seen_ledger
+from core.knowledge.ledger import FORGOTTEN, Entry, known_entries
 
 READ_BYTES = 4_000_000
 """A longer conversation is not read for one passage."""
@@ -118,10 +116,7 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
     if not sha and came is not None:
         with suppress(KnowledgeError):
             sha = conversation_key(workspace, came.source)
-    entry: Entry = {}
-    if sha:
-        with suppress(KnowledgeError):
-            entry = seen_ledger(workspace.paths).get(sha) or {}
+    entry = (known_entries(workspace.paths).get(sha) or {}) if sha else {}
     if entry.get("status") == FORGOTTEN:
         return replace(bare, problem=FORGOTTEN)
     plan = plan_of(workspace, run or str(entry.get("run", "")), sha)
@@ -247,9 +242,8 @@ def _where(value: Evidence) -> str:
 
 
 COMMANDS = (
-    single(
+    top(
         "evidence",
-        SUMMARY["evidence"],
         "facts.md:12",
         evidence,
         evidence_text,
@@ -270,5 +264,5 @@ def say_how_it_served(workspace: Workspace, text: str, outcome: str) -> str:
     """Write down how a line served, one of `OUTCOMES`; what all said of it by then. Raises KnowledgeError where it
     cannot be written."""
     use = record.Use(text, outcome, utc_now().isoformat(), by="user")
-    write_down(workspace, [use])
+    record.record(workspace.paths.experience, [use])
     return how_it_served(workspace, text)

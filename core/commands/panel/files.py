@@ -134,9 +134,8 @@ def source_text(workspace: Workspace, path: str, limit: int = SOURCE_BYTES) -> S
         os.close(fd)
     text = decoded(data, cut=found.size > len(data))
     if text is None:
-        raise KnowledgeError(
-            "not-text", "this file holds no text, so it is not shown", asked, "open it in its own program"
-        )
+        message = "this file holds no text, so it is not shown"
+        raise KnowledgeError("not-text", message, asked, "open it in its own program")
     return SourceText(text, found.size > len(data), (found.ino, found.size, found.mtime_ns))
 
 
@@ -168,8 +167,7 @@ LINES = 400
 """The longest span that is taken for what a note speaks of."""
 
 _NUMBERED = re.compile(
-    r"(?:\blines?\s+|\bL|\.\w{1,8}:)(\d{1,6})(?:\s*(?:[-–—]|to|and)\s*L?(\d{1,6}))?\b",
-    re.IGNORECASE,
+    r"(?:\blines?\s+|\bL|\.\w{1,8}:)(\d{1,6})(?:\s*(?:[-–—]|to|and)\s*L?(\d{1,6}))?\b", re.IGNORECASE
 )
 _QUOTED = re.compile(r"`([^`]{2,200})`")
 _CALLED = re.compile(r"\b([^\W\d][\w.]*)\(\)?")

@@ -14,11 +14,11 @@ from typing import Any
 
 from core.base.markdown import sanitise_name
 from core.base.ready import state_of
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import disk_errors
 from core.commands.history.ledger import LedgerRow, ledger
 from core.commands.panel.titles import PLAIN_NAME, UNCALLED, Called, called
 from core.commands.workspace import Workspace
-from core.knowledge.ledger import FORGOTTEN, UNDONE, Entry, LargeLedger, read_entry, seen_ledger
+from core.knowledge.ledger import FORGOTTEN, UNDONE, Entry, LargeLedger, known_entries, read_entry, seen_ledger
 from core.knowledge.projects import own_name as own_name
 from core.sources.archive import KEY
 
@@ -138,8 +138,7 @@ def rows_of(rows: Sequence[LedgerRow]) -> LedgerRows:
 
 def counts_at_once(workspace: Workspace) -> dict[str, int] | None:
     """How many entries of each status a large ledger has; None where reading it is quick, or cannot be read."""
-    found = attempt(seen_ledger, workspace.paths)
-    entries = found.value if isinstance(found, Ok) else None
+    entries = known_entries(workspace.paths)
     return dict(entries.counts) if isinstance(entries, LargeLedger) else None
 
 
@@ -149,10 +148,8 @@ def ledger_rows(workspace: Workspace) -> LedgerRows:
     path, entries = workspace.paths.ledger, seen_ledger(workspace.paths)
     if not isinstance(entries, LargeLedger):
         return rows_of([row for row in ledger(workspace) if not row.key.startswith(KEY)])
-    try:
+    with disk_errors("ledger-unreadable", "the ledger cannot be read", path):
         state = state_of(path.stat())
-    except OSError as error:
-        raise KnowledgeError("ledger-unreadable", f"the ledger cannot be read: {error.strerror}", path) from error
 
     def at(begin: int) -> LedgerRow:
         try:

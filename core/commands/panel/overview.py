@@ -87,9 +87,8 @@ def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now, proble
     try:
         rows = store_files(paths, read_changes(paths))
     except OSError as error:
-        raise KnowledgeError(
-            "unreadable", f"the knowledge cannot be read: {error.strerror}", error.filename or paths.knowledge
-        ) from error
+        message = f"the knowledge cannot be read: {error.strerror}"
+        raise KnowledgeError("unreadable", message, error.filename or paths.knowledge) from error
     digest = state.made
     would, dropped = (sum(digest.bytes.values()), digest.dropped) if digest else (0, 0)
     waiting = waiting_rows(workspace, state.awaited)

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 from core.base.entry import statement_key
 from core.base.markdown import parse_bullets
-from core.base.result import ErrorInfo, KnowledgeError, attempt
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.bullets import change_all
-from core.commands.fact_edits import confirm_fact, delete_fact
+from core.commands.facts import confirm_fact, delete_fact
 from core.commands.quarantine import HeldItem, accept_all, drop_all, quarantine_list
 from core.commands.review.waiting import KINDS, Waiting, of_project, replace_old, settle_missing, waiting
 from core.commands.row import Argument, Ask, flag, group, listed, nobody, option, single
 from core.commands.statements import Found, bullets_of, refresh_digest
-from core.commands.text import count
+from core.commands.text import collected, count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.alike import Placed
 from core.knowledge.answers import remember_answer
@@ -86,13 +86,10 @@ def decide(workspace: Workspace, rows: Rows, answer: str, *, now: Clock = utc_no
     decided, errors = list[Decision](), list[ErrorInfo]()
     at = At(workspace, new_edit_run(now()), now)
     for batch in _batches(rows, answer):
-        done = attempt(_carried_out, at, batch, answer)
-        if isinstance(done, KnowledgeError):
-            errors.append(done.error)
-            continue
-        run, warning, wrong, left = done.value
-        errors += wrong
-        decided += [Decision(row, answer, run, warning) for row in batch if row.key not in left]
+        with collected(errors):
+            run, warning, wrong, left = _carried_out(at, batch, answer)
+            errors += wrong
+            decided += [Decision(row, answer, run, warning) for row in batch if row.key not in left]
     return Decided(tuple(decided), errors)
 
 
@@ -295,14 +292,13 @@ def answer_all(
     no: bool = False,
     later: bool = False,
     project: str = "",
-    now: Clock = utc_now,
 ) -> Decided:
     """`knowledge review all KIND --yes`, `--no` or `--later`."""
     chosen = [answer for answer, given in ((YES, yes), (NO, no), (LATER, later)) if given]
     if len(chosen) != 1:
         raise KnowledgeError("usage", "give one of --yes, --no and --later")
-    rows = waiting(workspace, [kind], now=now)
-    return decide(workspace, of_project(workspace, rows, project) if project else rows, chosen[0], now=now)
+    rows = waiting(workspace, [kind])
+    return decide(workspace, of_project(workspace, rows, project) if project else rows, chosen[0])
 
 
 # --- how it reads ----------------------------------------------------------------------------------------------------
@@ -354,7 +350,7 @@ def _answer(answer: str, words: str) -> Any:
 
 
 COMMANDS = (
-    group("review", "", "--kind held",
+    group("review", "--kind held",
         single("list", "what waits, and why; on a terminal one by one", "", review, review_text, _KIND, _PROJECT,
                asks=True),
         _answer(YES, "let in, strike the outdated one, put back, bring back, delete the stale one"),

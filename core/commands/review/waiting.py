@@ -23,6 +23,7 @@ from core.commands.bullets import TITLES, change_all
 from core.commands.project import EVERY, find_project, projects_named
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
 from core.commands.statements import all_lines, refresh_digest
+from core.commands.text import collected
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience.record import MISLED_OFTEN, Served, served
 from core.factindex.facts import Fact
@@ -41,15 +42,7 @@ from core.knowledge.edit import Edited, could_not_write, new_edit_run
 from core.knowledge.ledger import Entry, seen_ledger
 from core.knowledge.lines import PlannedFile, ensure_lines, require_lines
 from core.knowledge.log import carry_out
-from core.knowledge.projects import (
-    OTHER,
-    Projects,
-    domains_in,
-    entry_name,
-    here_in,
-    known_projects,
-    nearness,
-)
+from core.knowledge.projects import OTHER, Projects, domains_in, entry_name, here_in, known_projects, nearness
 from core.knowledge.removed import REMOVED, Removed, RemovedStatement, read_removed
 from core.knowledge.same import id_letters
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
@@ -151,10 +144,8 @@ def counted(workspace: Workspace, problems: list[ErrorInfo], *, now: Clock = utc
 
     counts = dict.fromkeys(KINDS[:-1], 0)
     for kind in ("held", "vanished", "kept-away", "stale"):
-        try:
+        with collected(problems):
             counts[kind] = sum(row.key not in silent for row in GATHERED[kind](look))
-        except KnowledgeError as failed:
-            problems.append(failed.error)
     # Comparing all bullets takes a third of a second at 10,000 conversations.
     inputs = [*(paths.knowledge / name for name in (*CATEGORY_FILES, REMOVED)), paths.ledger, paths.state / ANSWERS]
     place, before = workspace.cache / "ready" / "outdated", len(problems)
@@ -218,13 +209,7 @@ def _proposed(paths: Paths, problems: list[ErrorInfo] | None) -> list[Supersedin
 
 
 def replace_old(
-    workspace: Workspace,
-    old: Placed,
-    new: Placed,
-    act: str = "supersede",
-    *,
-    run: str = "",
-    now: Clock = utc_now,
+    workspace: Workspace, old: Placed, new: Placed, act: str = "supersede", *, run: str = "", now: Clock = utc_now
 ) -> Edited:
     """A statement gives way to another: all lines that say the old one, in one write."""
     words = f"{sanitise_line(new.bullet.text, None)} {new.bullet.provenance}" if act == "supersede" else ""
