@@ -46,7 +46,6 @@ from core.knowledge.projects import OTHER, Projects, domains_in, entry_name, her
 from core.knowledge.removed import REMOVED, Removed, RemovedStatement, read_removed
 from core.knowledge.same import id_letters
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
-from core.rules.left import files_to_commit
 
 FINISHED = ("finishes", "answers")
 """What models offer of tasks and questions."""
@@ -375,6 +374,8 @@ def _committed(look: Look) -> Iterator[Waiting]:
     """The files that a session left for a commit, where git has them since."""
     if look.glance:
         return
+    from core.rules.left import files_to_commit  # it loads the rules, and `status` only glances
+
     until = time.monotonic() + GIT_SECONDS
     projects = known_projects(look.workspace.paths, look.workspace.environment)
     for row in _placed(look.workspace.paths, ("tasks_open",)):
