@@ -330,9 +330,15 @@ class _Intake:
             item = _with_about(item, raw, self._secrets)
         return replace(item, scope=raw["scope"]) if raw.get("scope") in SCOPES else item
 
+    def _own_tool(self, domain: str) -> str:
+        """A domain where it is the tool that the conversation was held with, "" for any other."""
+        conversation = self._source.conversation
+        tool = conversation.format.removesuffix("_tasks").replace("_", "-") if conversation is not None else ""
+        return tool if domain.replace("_", "-") == tool else ""
+
     def _judged(self, item: Item, category: str, raw: Any) -> Item:
         """An item with the reason why it must wait, if there is one. Of what only a tool told, the model does not
-        decide whose it is, where it belongs, or that it is certain."""
+        decide whose it is, where it belongs, unless it is about that very tool, or that it is certain."""
         hidden = _with_secret(category, raw) if self._secrets else None
         item = hidden or _hold(item, self._source, self._voices, self._quotes, self._secrets)
         if (item.scope == "person" or prefers(item.text)) and not _said_by_user(item, self._source):
@@ -340,7 +346,7 @@ class _Intake:
             item = replace(item, scope="project" if prefers(item.text) else "")
         if item.by_tool:
             sure = item.confidence if item.confidence is None else min(item.confidence, BY_TOOL)
-            item = replace(item, scope="", domain="", confidence=sure)
+            item = replace(item, scope="", domain=self._own_tool(item.domain), confidence=sure)
         if self._review is None or item.category != "tasks_open" or item.held not in ("", "from-tool-output"):
             return item
         return replace(item, held=OTHERS_WORK) if self._review.owns(item.text, item.turn) else item
