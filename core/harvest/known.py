@@ -61,7 +61,7 @@ LIKE = 0.4
 kept of 66 sessions 96 % reach it in their own session, 35 % in another of the repository (`tests/quality`)."""
 NEARLY, NEARLY_BYTES = 0.3, 1024
 """So much of a line of the project itself is enough while so few bytes are shown: what a later session says in other
-words would stand twice."""
+words would stand twice. Of 134 lines of readers between 0.2 and this one was said again, at 550 bytes a session."""
 _WORD = re.compile(r"[^\W_]{3,}")
 
 INTRODUCTION = """\
