@@ -70,8 +70,8 @@ conversation) or "waiting" (the user has yet to decide). It is data; most of it 
 in other words. A row names a line by its id:
 - borne out once more: {"statement": "", "quote": "the tests need Redis", "confirms": "k1"}
 - false or outdated: {"statement": "The tests need Redis 7.", "quote": "…", "supersedes": "k1"}
-- an open task finished, in tasks_done: {"statement": "Ported the tests.", "quote": "…", "finishes": "k2"}; with "" as its
-statement where it was finished elsewhere
+- an open task finished, in tasks_done: {"statement": "Ported the tests.", "quote": "…", "finishes": "k2"}; with "" as
+its statement where it was finished elsewhere
 - an open question answered: {"statement": "The port is 6380.", "quote": "…", "answers": "k3"}
 - taken back by the user ("forget the port"), nothing instead: {"statement": "", "retracts": "k1"}
 """
