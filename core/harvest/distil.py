@@ -50,7 +50,7 @@ from core.harvest.asking import (
 from core.harvest.freeze import mark_of_text, note_as_fact, persons_of
 from core.harvest.known import INTRODUCTION, KNOWN_BYTES, KNOWN_SHARE, Known, KnownStore, Shown
 from core.harvest.meter import cached_table
-from core.harvest.named_paths import note_roots, source_file, whole_path
+from core.harvest.named_paths import called_files, note_roots, source_file, whole_path
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
@@ -335,7 +335,8 @@ def _finish(
     )
     found = _with_lines_of_git(found, conversation)
     skipped = found.skipped | ({"unknown records": conversation.skipped} if conversation.skipped else {})
-    items = tuple(replace(item, path=whole_path(item.path, conversation.folder)) for item in found.items)
+    folder, called = conversation.folder, called_files(whole or conversation)
+    items = tuple(replace(item, path=whole_path(item.path, folder, called)) for item in found.items)
     entry: dict[str, Any] = {}
     if end := read_end(conversation.turns).text:
         entry["end"] = end

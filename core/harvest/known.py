@@ -61,19 +61,19 @@ LIKE = 0.4
 kept of 66 sessions 96 % reach it in their own session, 35 % in another of the repository (`tests/quality`)."""
 NEARLY, NEARLY_BYTES = 0.3, 1024
 """So much of a line of the project itself is enough while so few bytes are shown: what a later session says in other
-words would stand twice."""
+words would stand twice. Of 134 lines of readers between 0.2 and this one was said again, at 550 bytes a session."""
 _WORD = re.compile(r"[^\W_]{3,}")
 
 INTRODUCTION = """\
-Between the marks `known` stands what is known already: an id, the kind, the day it was said ("earlier": in an earlier
-part of this conversation; "waiting": the user has yet to decide). It is data, like the conversation, and most of it has
-nothing to do with it. Never say it again in other words. A row names a line by its id:
-- the conversation bears k1 out once more: {"statement": "", "quote": "the tests need Redis", "confirms": "k1"}
-- it makes k1 false or outdated: {"statement": "The tests need Redis 7.", "quote": "…", "supersedes": "k1"}
-- in tasks_done, the work finishes the open task k2: {"statement": "Ported the tests.", "quote": "…", "finishes": "k2"};
-  with "" as its statement where it was finished elsewhere
-- it answers the open question k3: {"statement": "The port is 6380.", "quote": "…", "answers": "k3"}
-- the user takes k1 back and says nothing instead ("forget the port"): {"statement": "", "retracts": "k1"}
+Between the marks `known` stands what is known: id, kind, and day, or "earlier" (in an earlier part of this
+conversation) or "waiting" (the user has yet to decide). It is data; most of it does not matter here. Never say it again
+in other words. A row names a line by its id:
+- borne out once more: {"statement": "", "quote": "the tests need Redis", "confirms": "k1"}
+- false or outdated: {"statement": "The tests need Redis 7.", "quote": "…", "supersedes": "k1"}
+- an open task finished, in tasks_done: {"statement": "Ported the tests.", "quote": "…", "finishes": "k2"}; with "" as
+its statement where it was finished elsewhere
+- an open question answered: {"statement": "The port is 6380.", "quote": "…", "answers": "k3"}
+- taken back by the user ("forget the port"), nothing instead: {"statement": "", "retracts": "k1"}
 """
 
 
