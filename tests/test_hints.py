@@ -433,8 +433,23 @@ def test_files_that_were_committed_since_are_asked_about(shop: Path) -> None:
     for words in (["add", "till.py"], ["commit", "-qm", "Half"]):
         subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
     assert json.loads(call(*finished)[1])["waiting"] == [], "half of it is not all"
+    (shop / "docs").mkdir(exist_ok=True)
+    (shop / "docs" / "drawer.py").write_text("another file of that name\n")
+    for words in (["add", "docs/drawer.py"], ["commit", "-qm", "Another"]):
+        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    assert json.loads(call(*finished)[1])["waiting"] == [], "the file of another folder is another file"
+    for words in (["rm", "-q", "docs/drawer.py"], ["commit", "-qm", "No other"]):
+        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
     for words in (["add", "drawer.py"], ["commit", "-qm", "Whole"]):
         subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
+    tasks = Path(os.environ["HOME"]) / ".manual_slop" / "knowledge" / "tasks.md"
+    as_it_was = tasks.read_text()
+    tasks.write_text(as_it_was.replace("2026-05-03", "2026-02-30"))
+    assert call(*finished)[0] == 0, "a date that is none"
+    tasks.write_text(as_it_was)
+    os.utime(shop / "till.py", (1_900_000_000, 1_900_000_000))
+    assert json.loads(call(*finished)[1])["waiting"] == [], "touched since: nobody knows"
+    os.utime(shop / "till.py", (1_777_800_000, 1_777_800_000))
     [row] = json.loads(call(*finished)[1])["waiting"]
     assert row["why"].startswith("committed since, in ") and row["yes"] == "mark the task done"
     assert call("review", "yes", row["id"])[0] == 0

@@ -281,12 +281,13 @@ def test_of_two_projects_of_one_name_it_is_told_which_was_searched(
     monkeypatch.chdir(tmp_path)
     for asked in (("list", "--project", "shop"), ("context", "--project", "shop")):
         taken, told, warned = call(*asked)
-        assert taken == 0 and "alone; others of that name: shop" in warned, "nothing was told, and nothing said why"
+        assert taken == 0 and "alone; others of that name: " in warned, "nothing was told, and nothing said why"
         assert ("quagga" in told) == (f"of {other} alone" in warned)
+        other_way = warned.rpartition("others of that name: ")[2].strip()
+        assert ("quagga" in call(asked[0], "--project", other_way)[1]) != ("quagga" in told), "the path leads there"
     labels = {row["project"] for row in json.loads(call("list", "--project", "all", "--json")[1])["bullets"]}
     [label] = [one for one in labels if one and one.startswith("shop")]
-    told = call("list", "--project", label)
-    assert label == "shop" or ("quagga" in told[1] and "others of that name" not in told[2])
+    assert "quagga" in call("list", "--project", label if label != "shop" else str(other))[1]
 
 
 def test_a_history_that_names_no_folder_is_found_where_all_may_be_told(shop: Path, tmp_path: Path) -> None:

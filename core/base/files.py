@@ -171,12 +171,17 @@ def read_file(path: str | Path, limit: int | None = None) -> FileRead:
 
 
 def read_or_empty(path: str | Path) -> bytes:
-    """The bytes of a regular file, or b"" when there is none."""
+    """The bytes of a regular file, or b"" when there is none. One that a file system loses while it is read is not
+    empty: what is told as empty is written anew."""
     try:
-        with opened(path) as fd, naming(path):
-            return read_descriptor(fd)
+        fd = open_regular(path)
     except FileNotFoundError:
         return b""
+    try:
+        with naming(path):
+            return read_descriptor(fd)
+    finally:
+        os.close(fd)
 
 
 def read_object(path: str | Path, limit: int) -> dict[str, Any] | None:

@@ -7,7 +7,6 @@ import os
 import re
 import time
 from collections.abc import Callable, Sequence
-from datetime import datetime
 
 from core.base.paths import Paths
 
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 MOST = 3
 """So many paths, and so many names, of one line are asked for."""
 SECONDS = 0.5
-MAX_COMMITS = 200
-"""So many commits since a session are looked through for its files."""
 LEAST = 30
 """A sentence is known by a part of it from so many characters on."""
 _ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|; ")
@@ -103,25 +100,25 @@ def gone(root: str, text: str, until: float = math.inf) -> list[str]:
 
 
 def committed_since(root: str, names: Sequence[str], day: str, until: float = math.inf) -> str:
-    """The commit after which none of these files of a repository, named without their folders, has changed, as its
-    short hash: the newest one where several have them; "" where one of them is in no commit from a `day` on (ISO), was
-    changed behind it, or git cannot be asked. On the day itself, and before the next is over, the time of the file
-    decides: a later checkout sets it, too."""
+    """The newest commit from a `day` on (ISO) that has these files of a repository, named without their folders, each
+    as it was changed last: its short hash. "" where one of them is in no such commit, was touched behind it (also by a
+    checkout: whether git's files differ cannot be asked without the filters that a repository names), is gone, has the
+    name of another file there, or where git cannot be asked."""
     if not names or not day or not os.path.lexists(os.path.join(root, ".git")):
         return ""
-    asked = ("log", f"-{MAX_COMMITS}", f"--since={day}T00:00:00Z", "--format=%x00%h %ct", "--name-only", "--no-renames")
-    told = git(root, *asked, "--no-ext-diff", "--no-textconv", until=until) or ""
-    over = datetime.fromisoformat(f"{day}T00:00:00+00:00").timestamp() + 2 * 86_400
-    newest, found = "", set[str]()
-    for commit in told.split("\0")[1:]:
-        head, *paths = commit.split("\n")
-        short, _, when = head.partition(" ")
-        for path in filter(None, paths):
-            name = path.rpartition("/")[2]
-            if name in names and (int(when) >= over or _changed_at(root, path) <= int(when) + 1):
-                newest = newest or short
-                found.add(name)
-    return newest if found == {*names} else ""
+    there: dict[str, list[str]] = {name: [] for name in names}
+    listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard", until=until) or ""
+    for path in listed.split("\0"):
+        there.get(path.rpartition("/")[2], []).append(path)
+    newest = (0, "")
+    for paths in there.values():
+        asked = ("log", "-1", f"--since={day}T00:00:00Z", "--format=%ct %h", "--no-ext-diff", "--no-textconv", "--")
+        told = git(root, *asked, paths[0], until=until) if len(paths) == 1 else ""
+        when, _, short = (told or "").partition(" ")
+        if not short or not 0 < _changed_at(root, paths[0]) <= int(when) + 1:
+            return ""
+        newest = max(newest, (int(when), short))
+    return newest[1]
 
 
 def _changed_at(root: str, path: str) -> float:

@@ -6,7 +6,6 @@ more than fits, what gets the room is what saves most (`_worth`); the order stay
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -132,27 +131,20 @@ def _by_hand(bullet: Bullet) -> bool:
     return any(one is None or one.source == BY_HAND for one in (bullet.provenance, *bullet.again))
 
 
-_CHECKS = re.compile(r"\W*Checks of \S")
-MOST_STEPS = 2 / 3
-
-
 def _earlier_versions(playbooks: Sequence[Bullet]) -> set[str]:
     """Of harvested playbooks of one name, the keys of those of which another has all the steps that as many
-    conversations took or more, of several such the longest, then the newest: it is told in place of the others. Of the
-    checks of a project, which the rules gather, also those that share most steps with one that more conversations
-    took."""
-    usual: dict[str, list[tuple[set[str], int]]] = {}
+    conversations took or more, of several such the longest, then the newest: it is told in place of the others."""
+    usual: dict[str, list[set[str]]] = {}
     others = set[str]()
     newest = newest_first(statements(row for row in playbooks if not (row.struck or _by_hand(row))))
     rows = [(row, *row.bullet.text.partition(": ")[::2]) for row in newest]
     for row, name, said in sorted(rows, key=lambda one: (one[0].conversations, one[2].count(ARROW)), reverse=True):
         steps = set(said.split(ARROW))
         told = usual.setdefault(name, [])
-        least = len(steps) * MOST_STEPS if _CHECKS.match(name) else math.inf
-        if any(steps <= has or (often > row.conversations and len(steps & has) >= least) for has, often in told):
+        if any(steps <= has for has in told):
             others.add(row.bullet.key)
         else:
-            told.append((steps, row.conversations))
+            told.append(steps)
     return others
 
 

@@ -245,7 +245,7 @@ def _place_for(lines: Sequence[str], hunk: Hunk) -> int:
             if _neighbours(lines, at, 0, hunk) <= wanted
             and (wanted == 0 or _beside_text(lines, at, hunk))
             and (not hunk.section or section_at(lines, at) == hunk.section)
-            and (at == len(lines) or at == 0 or block_end(lines, at - 1) == at)  # not in front of a detail
+            and (at == len(lines) or at == 0 or lines[at][:1] not in (" ", "\t") or not lines[at].strip())
         ]
         if fits:
             return min(fits, key=lambda at: abs(at + 1 - hunk.line))

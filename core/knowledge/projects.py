@@ -242,12 +242,14 @@ def named_root(projects: Projects, name: str) -> str:
     for root, key in reversed(list(places.items())):
         path = root.replace("\\", "/").strip("/").casefold()
         remotes = [part.casefold() for part in key.split(" ") if part.startswith("remote:")]
-        if path == wanted or path.rpartition("/")[2] == wanted or domain_in(root, projects) == wanted:
+        if path == wanted or path.rpartition("/")[2] == wanted:
             return root
         if any(one.endswith(f"/{wanted}") or one == f"remote:{wanted}" for one in remotes):
             return root
     inside = (root for root in places if f"{wanted}/".startswith(root.replace("\\", "/").strip("/").casefold() + "/"))
     found = max(inside, key=len, default="") if "/" in wanted else ""
+    if not found and "/" not in wanted and wanted != GLOBAL:
+        return next((root for root in places if domain_in(root, projects) == wanted), "")
     if found or wanted.count("/") != 1:
         return found
     nowhere = (root for root in reversed(list(places)) if "remote:" not in places[root])
@@ -256,12 +258,13 @@ def named_root(projects: Projects, name: str) -> str:
 
 
 def namesakes(projects: Projects, root: str) -> list[str]:
-    """The other known projects whose folder has the name of this one's, each with the name that its lines are told
-    with, the newest first; not its own copies."""
+    """The folders of the other known projects that have the name of this one's, the newest first; not its own
+    copies."""
     places = projects.places if isinstance(projects, KnownProjects) else {}
     name, key = folder_name(root), places.get(root, "")
-    alike = (one for one in reversed(list(places)) if one != root and folder_name(one) == name)
-    return [f"{domain_in(one, projects)} ({one})" for one in alike if not (key and same_key(places[one], key))]
+    # What another repository taught in the same folder stands behind its key.
+    alike = (one for one in reversed(list(places)) if folder_name(one) == name and not one.endswith(root))
+    return [one for one in alike if not (key and same_key(places[one], key))]
 
 
 def folder_name(root: str) -> str:

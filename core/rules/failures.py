@@ -65,6 +65,9 @@ _VERSIONS = re.compile(
 )
 
 
+_CODE = re.compile(r"ERR_[A-Z]\w*")
+
+
 @lru_cache(maxsize=1024)
 def bare(command: str) -> str:
     """A command line without what only cuts its output, the change of folder in front, and long texts in quotes."""
@@ -96,10 +99,13 @@ def failure(event: Command) -> str:
 
 
 def went_well(event: Event) -> bool:
-    """Whether a command ran and nothing says that it failed."""
+    """Whether a command ran and nothing says that it failed: at the beginning of its output, and behind a pipe, which
+    hides the status, no line with an error code either."""
     if not isinstance(event, Command) or not event.answered or event.refused or event.failed:
         return False
-    return not any(words.HARD_ERROR.search(row.strip()) for row in event.output[:400].split("\n"))
+    start = event.output[:400]
+    coded = "|" in event.words and any(_CODE.match(row.strip()) for row in start.split("\n"))
+    return not coded and words.HARD_ERROR.search(start) is None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from core.conversations.events import Commit
 from core.rules import words
-from core.rules.end import left_in_git
+from core.rules.end import MAX_FILES_LISTED, left_in_git
 from core.rules.sentence import Found, found, lost, named
 from core.rules.session import Session
 from core.rules.units import LEANS, Unit, cut
@@ -62,9 +62,10 @@ _FILES = re.compile(r"Commit ((?:`[^`]+`(?:, )?)+).*: changed and not committed 
 
 
 def files_to_commit(task: str) -> list[str]:
-    """The names of the files in such a task, without their folders; [] for any other."""
+    """The names of the files in such a task, without their folders; [] for any other, and where it may not name all."""
     found = _FILES.fullmatch(task)
-    return [name.rpartition("/")[2] for name in re.findall("`([^`]+)`", found[1])] if found else []
+    names = [name.rpartition("/")[2] for name in re.findall("`([^`]+)`", found[1])] if found else []
+    return names if len(names) < MAX_FILES_LISTED else []
 
 
 def made_commit(session: Session) -> bool:

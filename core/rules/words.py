@@ -17,7 +17,7 @@ ERROR = one_of({
         "errors?", "fatal", "failed", "failure", "cannot", "can't", "could not", "couldn't", "unable to", "not found",
         "no such", "denied", "unknown", "unrecogni[sz]ed", "invalid", "unexpected", "undefined", "missing", "not a",
         "no matches", "is required", "refused", "unsupported", "illegal", "already used", "already exists", "must be",
-        "(?:command|option|flag) is deprecated", r"ERR_\w+",
+        "(?:command|option|flag) is deprecated", r"(?-i:ERR_[A-Z])\w*",
     ),
     "de": ("Fehler", "fehlgeschlagen", "nicht gefunden"),
     "fr": ("erreur", "impossible", "introuvable"),
@@ -35,10 +35,10 @@ NO_ERROR = one_of({
 # Errors that are errors whatever the exit status says: behind a pipe every command succeeds.
 HARD_ERROR = one_of({
     "any": (
-        r"^(?:[\w./\\:() -]{0,60}: )?(?:error|fatal|ERR_\w+|ERR!|panic|usage)\b", "^Traceback", "command not found",
-        "No such file or directory", "unrecogni[sz]ed (?:sub)?command", "not a git repository", "Permission denied",
-        "unknown (?:flag|option|command|switch|argument)", "Base ref must be", "ParserError", "^✖ ",
-        "FullyQualifiedErrorId", "externally-managed", "Missing script",
+        r"^(?:[\w./\\:() -]{0,60}: )?(?:error|fatal|(?-i:ERR_[A-Z])\w*|ERR!|panic|usage)\b", "^Traceback",
+        "command not found", "No such file or directory", "unrecogni[sz]ed (?:sub)?command", "not a git repository",
+        "Permission denied", "unknown (?:flag|option|command|switch|argument)", "Base ref must be", "ParserError",
+        "^✖ ", "FullyQualifiedErrorId", "externally-managed", "Missing script",
     ),
 })  # fmt: skip
 # Errors of how a thing is called. What a test or compiler says about the code is work, and is over when it is done.

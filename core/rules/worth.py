@@ -141,11 +141,6 @@ _SPEAKS = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Ww]e|[Oo]ur|us|[Yy]ou|[Yy]our|[Ll]et[
 """Words of a talk, not of a statement."""
 _GUESS = re.compile(r"\b(?:seems?|might|maybe|probably|perhaps|likely|possibly|could be)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"^(?:\(\w{1,3}\)\s*|\d{1,2}[.)]\s+|[✅❌⚠️💡❓🔴🟡🟢•👉]+\s*)+")
-_OPENER = re.compile(
-    r"^(?:(?:all |everything is )?(?:done|fixed|set|green|good)|builds? (?:is )?clean(?:ly)?|perfect|great)[.!]\s+",
-    re.IGNORECASE,
-)
-"""What a closing message says before it says something."""
 _TWICE = re.compile(r"(`[^`\n]+`)(?:,? (?:and )?\1)+")
 
 
@@ -157,9 +152,9 @@ def stands(text: str) -> bool:
 
 
 def numberless(text: str) -> str:
-    """A text without its number or sign in a list, the "Done." that it opens with, and the numbers of lines, which do
-    not last; a name that stood twice for two lines of a file stands once."""
-    return _TWICE.sub(r"\1", words.LINE_NUMBERS.sub("", _OPENER.sub("", _NUMBER.sub("", text))))
+    """A text without its number or sign in a list, and without the numbers of lines, which do not last; a name that
+    stood twice for two lines of a file stands once."""
+    return _TWICE.sub(r"\1", words.LINE_NUMBERS.sub("", _NUMBER.sub("", text)))
 
 
 def line_of(units: Sequence[Unit], at: int) -> str:

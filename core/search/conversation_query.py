@@ -32,7 +32,13 @@ QUOTE_CHARACTERS = 600
 """So much of a turn is shown."""
 LOOKED_THROUGH = 5000
 """Of a word that many turns have so many are looked at."""
-_NAME = re.compile(r"(?<=[\w,;] )[A-Z]\w+")
+_NAME = re.compile(r"(?<=[\w,;] )[A-Z][a-z]\w+")
+MOST_NAMES = 0.4
+"""A question in which more of the words have a capital is written as a title."""
+_DAYS = frozenset({
+    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march",
+    "april", "may", "june", "july", "august", "september", "october", "november", "december",
+})  # fmt: skip
 _OF_TOOLS = frozenset(word for name in TOOLS for word in name.split("_"))
 
 
@@ -108,11 +114,14 @@ def _answer(query: Query, stems: Stems, row: Row) -> str:
 
 def names_in(text: str) -> frozenset[str]:
     """The names in an English question, in lower case: words with a capital within a sentence. Other languages begin
-    other words so too. Tools are none: a conversation does not name the one that it was held with."""
+    other words so too. Tools are none: a conversation does not name the one that it was held with; nor are days and
+    months, and what looks like a title has none."""
     words = set(words_of(text))
     if words.isdisjoint(STOP_WORDS) or not words.isdisjoint(FOREIGN_STOP_WORDS):
         return frozenset()
-    return frozenset(map(str.lower, _NAME.findall(text))) - _OF_TOOLS
+    found = _NAME.findall(text)
+    title = len(found) > MOST_NAMES * len(text.split())
+    return frozenset() if title else frozenset(map(str.lower, found)) - _OF_TOOLS - _DAYS
 
 
 def unsaid(

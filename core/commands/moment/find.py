@@ -36,7 +36,7 @@ from core.commands.moment.found import (
     as_a_whole,
     asks_what_is_open,
     chosen_rows,
-    in_another_script,
+    in_another_language,
     in_one_order,
     name_of,
     short,
@@ -171,7 +171,8 @@ def find(
             rows = [row for row in rows if row.sharp >= SURE_SHARE]
         shown = chosen_rows(rows, infer_task_type(text), limit)
         best = 1.0 if look.is_exact else max((row.sharp for row in shown), default=0.0)
-        strange = look.unsaid(own if own.folder else wide, names=True) if tells and best >= look.least else []
+        searched_in = own if own.folder and all(row.own for row in shown) else wide
+        strange = look.unsaid(searched_in, names=True) if tells and best >= look.least else []
         sure = not text.strip() or (best >= look.least and not lacks and not strange)
         shown = [row for row in _given_room(shown, look) if row.text]
         shown = [replace(_as_it_stands(row, own.folder, text) if row.own else row, weak=not sure) for row in shown]
@@ -201,7 +202,7 @@ def find(
             notes.append(f"nobody said {', '.join(strange)} in {searched}")
     else:
         notes.append(f"{IN_NO_PROJECT}; {ALLOWING}")
-    if any(in_another_script(text, row) for row in shown if row.own or not own.folder):
+    if any(in_another_language(text, row) for row in shown if row.own or not own.folder):
         notes.append("sessions here are in another language: ask in that too")
     if usual:
         notes.append(f"usual here: {', '.join(usual)}")
@@ -537,7 +538,7 @@ def _as_it_stands(row: FoundRow, root: str, asked: str) -> FoundRow:
     """A hit of the own project with what is not so any more: paths that are gone, a branch that was never merged; and
     where a branch is `asked` for with that which the session's record names: no turn may."""
     state, apart = row.state, ", which is not merged" * (bool(row.branch) and never_merged(root, row.branch))
-    if row.branch and (apart or _ASKS_BRANCH.search(asked)):
+    if row.branch not in ("", "HEAD") and (apart or _ASKS_BRANCH.search(asked)):
         state = f"{state}, " * bool(state) + f"{'' if apart else 'began '}on {row.branch}{apart}"
     return replace(row, gone=tuple(gone(root, row.text)), state=state)
 

@@ -208,10 +208,17 @@ OTHER_SHARE = 0.1
 """With so many of its characters in another script a session is in another language, whatever names stand in it."""
 
 
-def in_another_script(question: str, row: FoundRow) -> bool:
-    """Whether a conversation is in letters of which the question has none."""
+def in_another_language(question: str, row: FoundRow) -> bool:
+    """Whether a conversation is in letters of which the question has none, or a weak hit in English where that is in
+    another language of Latin letters: then they share names alone."""
+    if not row.places:
+        return False
     strange = len(_OTHER_SCRIPT.findall(row.text))
-    return bool(row.places) and strange > OTHER_SHARE * len(row.text) and not _OTHER_SCRIPT.search(question)
+    if strange > OTHER_SHARE * len(row.text) and not _OTHER_SCRIPT.search(question):
+        return True
+    said = words_of(row.text)
+    english, foreign = (sum(word in table for word in said) for table in (STOP_WORDS, FOREIGN_STOP_WORDS))
+    return len(FOREIGN_STOP_WORDS.intersection(words_of(question))) > 1 and row.weak and english > 2 * foreign
 
 
 _SAYS_OPEN = """open left remaining remains unfinished pending todo todos outstanding offen offene offenen übrig reste

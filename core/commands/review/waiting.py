@@ -378,7 +378,9 @@ def _committed(look: Look) -> Iterator[Waiting]:
 
     until = time.monotonic() + GIT_SECONDS
     projects = known_projects(look.workspace.paths, look.workspace.environment)
-    for row in _placed(look.workspace.paths, ("tasks_open",)):
+    offered = {pair.old.bullet.key for pair in look.proposed if pair.act == "done"}
+    rows = (row for row in _placed(look.workspace.paths, ("tasks_open",)) if row.bullet.key not in offered)
+    for row in rows:
         text, came = row.bullet.text, row.bullet.provenance
         names = files_to_commit(text)
         roots = projects.get(came.source, ()) if came is not None and names else ()
