@@ -186,7 +186,8 @@ def find(
         alike = called_alike(database, own.folder) if database is not None and own.folder and may_tell else []
         unreadable = unread(database) if database is not None else 0
     notes = [look.understood] if look.understood else []
-    lost = [f"the phrase {phrase!r} stands nowhere; its words were searched" for phrase in missing]
+    ends = "stands nowhere that is searched (of what a tool printed only its ends are); its words were"
+    lost = [f"the phrase {phrase!r} {ends}" for phrase in missing]
     where = os.path.basename(own.folder) if own.folder and wide.narrow else ""
     firm = bool(shown) and sure
     notes += [f"of {own.folder} alone; another project of that name: {', '.join(alike[:ALIKE])}"] if alike else []
