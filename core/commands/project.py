@@ -18,7 +18,7 @@ from core.base.entry import Entry
 from core.base.homes import is_home, why_foreign_file, why_refused
 from core.base.markdown import Bullet, parse_bullets, split_lines, split_provenance
 from core.base.paths import PROJECT_FOLDER, Paths, choose_home, project_paths
-from core.base.project import GLOBAL, folders_around, is_below, project_root, repository_root
+from core.base.project import GLOBAL, domain_named, folders_around, is_below, project_root, repository_root
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.base.trust import REFUSED, left_out, read_trust
 from core.commands.workspace import Workspace
@@ -34,7 +34,6 @@ from core.knowledge.projects import (
     Projects,
     domain_in,
     domains_in,
-    folder_name,
     here_in,
     known_projects,
     named_root,
@@ -69,13 +68,14 @@ def find_project(workspace: Workspace, asked: str = "") -> Path | None:
 
 def which_of_name(workspace: Workspace, asked: str, found: Path | None) -> tuple[str, ...]:
     """What a command tells where several known projects have the name that was asked for: the one that it took, and
-    by what names the others are asked for. Empty for any other answer."""
+    where the others lie. Empty for any other answer."""
     if found is None or not asked or os.path.isdir(workspace.cwd / os.path.expanduser(asked)):
         return ()
-    if folder_name(str(found)) != asked.strip("/").casefold():
+    if domain_named(str(found)) != domain_named(asked):
         return ()
     others = namesakes(known_projects(workspace.paths, workspace.environment), str(found))
-    return (f"of {found} alone; others of that name: {', '.join(others[:MAX_NAMESAKES])}",) if others else ()
+    more = f" and {len(others) - MAX_NAMESAKES} more" if len(others) > MAX_NAMESAKES else ""
+    return (f"of {found} alone; others of that name: {', '.join(others[:MAX_NAMESAKES])}{more}",) if others else ()
 
 
 def _candidates(workspace: Workspace) -> list[Path]:

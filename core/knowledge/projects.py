@@ -261,9 +261,9 @@ def namesakes(projects: Projects, root: str) -> list[str]:
     """The folders of the other known projects that have the name of this one's, the newest first; not its own
     copies."""
     places = projects.places if isinstance(projects, KnownProjects) else {}
-    name, key = folder_name(root), places.get(root, "")
+    name, key = domain_named(root), places.get(root, "")
     # What another repository taught in the same folder stands behind its key.
-    alike = (one for one in reversed(list(places)) if folder_name(one) == name and not one.endswith(root))
+    alike = (one for one in reversed(list(places)) if domain_named(one) == name and not one.endswith(root))
     return [one for one in alike if not (key and same_key(places[one], key))]
 
 
