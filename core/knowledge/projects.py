@@ -254,7 +254,7 @@ def named_root(projects: Projects, name: str) -> str:
         return found
     nowhere = (root for root in reversed(list(places)) if "remote:" not in places[root])
     short = wanted.rpartition("/")[2]
-    return next((root for root in nowhere if folder_name(root) == short), "")
+    return next((root for root in nowhere if re.split(r"[\\/]", root.rstrip("\\/"))[-1].casefold() == short), "")
 
 
 def namesakes(projects: Projects, root: str) -> list[str]:
@@ -265,11 +265,6 @@ def namesakes(projects: Projects, root: str) -> list[str]:
     # What another repository taught in the same folder stands behind its key.
     alike = (one for one in reversed(list(places)) if domain_named(one) == name and not one.endswith(root))
     return [one for one in alike if not (key and same_key(places[one], key))]
-
-
-def folder_name(root: str) -> str:
-    """The last part of a folder's path, as any system writes it, in small letters."""
-    return re.split(r"[\\/]", root.rstrip("\\/"))[-1].casefold()
 
 
 def _known_above(root: str, places: Mapping[str, str]) -> str:
