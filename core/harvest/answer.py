@@ -15,9 +15,10 @@ from core.base.entry import statement_key
 from core.base.markdown import ITEM_CHARACTERS, sanitise_line
 from core.base.project import normal_remote, project_root, remote_of, slug
 from core.base.secrets.redact import redact
+from core.conversations.changed import called_files
 from core.harvest.answer_object import find_object, refused
 from core.harvest.known import NOTHING, Known, Shown
-from core.harvest.named_paths import called_files, whole_path
+from core.harvest.named_paths import whole_path
 from core.harvest.orders import guides
 from core.harvest.playbook import read_steps, without_repository
 from core.harvest.quotes import OTHERS_WORK, Source, find_quote, is_copied, is_elsewhere, place_of, review_of, turns_of
@@ -270,7 +271,7 @@ class _Intake:
         conversation = source.conversation
         self._review = review_of(conversation) if conversation is not None else None
         self._voices = Voices(conversation, texts) if conversation is not None else None
-        self._called = called_files(conversation) if conversation is not None else []
+        self._called = called_files(conversation.turns) if conversation is not None else []
         self._seen: set[tuple[str, str, str]] = set()
         self.kept: list[Item] = []
         self.skipped: dict[str, int] = {}

@@ -28,6 +28,7 @@ from core.base.project import normal_remote, project_at, project_root
 from core.base.result import KnowledgeError, Ok, attempt, disk_errors
 from core.base.secrets.redact import redact
 from core.base.secrets.repeats import Secrets
+from core.conversations.changed import called_files
 from core.conversations.conversation import Conversation
 from core.conversations.days import day_of
 from core.conversations.events import Edit, with_text
@@ -50,7 +51,7 @@ from core.harvest.asking import (
 from core.harvest.freeze import mark_of_text, note_as_fact, persons_of
 from core.harvest.known import INTRODUCTION, KNOWN_BYTES, KNOWN_SHARE, Known, KnownStore, Shown
 from core.harvest.meter import cached_table
-from core.harvest.named_paths import called_files, note_roots, source_file, whole_path
+from core.harvest.named_paths import note_roots, source_file, whole_path
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
@@ -335,7 +336,7 @@ def _finish(
     )
     found = _with_lines_of_git(found, conversation)
     skipped = found.skipped | ({"unknown records": conversation.skipped} if conversation.skipped else {})
-    folder, called = conversation.folder, called_files(whole or conversation)
+    folder, called = conversation.folder, called_files((whole or conversation).turns)
     items = tuple(replace(item, path=whole_path(item.path, folder, called)) for item in found.items)
     entry: dict[str, Any] = {}
     if end := read_end(conversation.turns).text:

@@ -21,8 +21,6 @@ from contextlib import suppress
 from core.base import files
 from core.base.paths import Paths
 from core.base.project import is_working_place, repository_root
-from core.conversations.conversation import Conversation
-from core.conversations.events import Edit, FileRead
 from core.knowledge import file_notes
 from core.knowledge.file_notes import NoteRecords, SourceFile, examine, is_absent, read_records
 
@@ -71,12 +69,6 @@ def _is_there(path: str, folder: str) -> bool:
     with suppress(OSError):
         return source_file(path, [folder]) is not None
     return False
-
-
-def called_files(conversation: Conversation) -> list[str]:
-    """The files that the conversation's calls read and wrote, as they name them."""
-    events = (event for turn in conversation.turns for event in turn.events)
-    return [path for event in events if isinstance(event, Edit | FileRead) for path in event.path.split(", ") if path]
 
 
 def is_working_folder(folder: str) -> bool:
