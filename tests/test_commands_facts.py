@@ -30,7 +30,6 @@ from tests.facts_home import (
     workspace_of,
 )
 from tests.harvest_world import HURRIED, FakeModel, World, says
-from tests.test_who_said import session
 
 __all__ = ["taught_fixture"]
 
@@ -457,30 +456,6 @@ def test_what_a_model_says_of_the_agent_itself_stands_below_agents(world: World)
     text = (world.paths.knowledge / "agents/claude-code/tool-quirks.yaml").read_text()
     assert "claude-code:tool-quirk:001" in text
     assert validate(workspace_of(world)).problems == ()
-
-
-def test_what_only_the_agent_prints_of_itself_is_no_fact_of_the_project(world: World) -> None:
-    """ "Unknown command: /grep" stood among the quirks of the repository in which somebody had typed it. A project that
-    is called as the agent is, or another name, gets nothing of it."""
-    quirk = {"kind": "tool-quirk", "quote": "Unknown slash command: grep"}
-    for number, folder in enumerate(("/nowhere/shop", "/nowhere/codex")):
-        world.converse(claude_session(folder, f"the port is 808{number}"))
-    harvested(world, says())
-    saw = ("saw", "Unknown slash command: grep, view, find, move")
-    world.converse(session("/nowhere/shop", ("user", "look"), saw, ("assistant", "I have read it.")))
-    rows = [
-        quirk | {"statement": "The slash command grep is unknown", "domain": "claude_code"},
-        quirk | {"statement": "The slash command view is unknown", "domain": "codex"},
-        quirk | {"statement": "The slash command find is unknown", "domain": "aider"},
-    ]
-    harvested(world, says(facts=rows))
-    found = {fact.fact.split()[3]: fact.domain for fact in facts_of(world)}
-    assert found == {"grep": "claude-code", "view": "shop", "find": "shop"}
-    world.converse(claude_session("/nowhere/claude-code", "the port is 8090"))
-    harvested(world, says())
-    world.converse(session("/nowhere/shop", ("user", "look again"), saw, ("assistant", "I have read it.")))
-    harvested(world, says(facts=[quirk | {"statement": "The slash command move is unknown", "domain": "claude-code"}]))
-    assert {fact.domain for fact in facts_of(world) if "move" in fact.fact} == {"shop"}
 
 
 def test_the_page_about_the_files_is_left_once_and_is_the_persons_then(world: World) -> None:

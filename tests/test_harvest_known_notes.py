@@ -3,7 +3,6 @@ file alone."""
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -145,45 +144,3 @@ def test_a_note_is_shown_where_its_own_file_is_worked_on(world: World, path: str
     world.converse(session(world.folder / "app", 1, "which?", said))
     world.run(model)
     assert (PORT in model.prompts[0]) is shown
-
-
-@pytest.mark.parametrize(
-    ("there", "called", "expected"),
-    [
-        (["main.py"], [], "main.py"),
-        (["till/main.py"], [], "till/main.py"),
-        (["main.py", "till/main.py"], ["/home/mia/till/main.py"], "till/main.py"),
-        ([], [], "till/main.py"),
-        ([], ["main.py"], "main.py"),
-        ([], ["/home/mia/till/main.py"], "main.py"),
-        ([], ["/home/mia/till/till/main.py"], "till/main.py"),
-        ([], ["/home/mia/till/main.py", "till/main.py"], "till/main.py"),
-        ([], ["/home/mia/till/other.py"], "till/main.py"),
-    ],
-)
-def test_a_path_that_begins_with_its_folders_name_is_a_package_or_told_from_above(
-    world: World, there: list[str], called: list[str], expected: str
-) -> None:
-    """`till/main.py`, as a diff tells it, became `till/till/main.py` in the folder `till`. What is there
-    decides, then what the calls of the session named."""
-    folder = world.folder / "till"
-    (folder / "till").mkdir(parents=True)
-    for name in there:
-        (folder / name).write_text("x = 1\n")
-    said = f"{expected} sets the worker's port, 7700"
-    talk = session(folder, 1, "which?", said)
-    reads = [{"type": "tool_use", "id": path, "name": "Read", "input": {"file_path": path}} for path in called]
-    last = json.loads(talk.splitlines()[-1]) | {"uuid": "1-9", "parentUuid": "1-1"}
-    world.converse(f"{talk}{json.dumps(last | {'message': {'role': 'assistant', 'content': reads}})}\n")
-    world.run(FakeModel(lambda number, prompt: noting("till/main.py", PORT)))
-    if not there:
-        assert f"- {folder / expected}: {PORT}" in world.text("facts.md")
-        return
-
-    def confirming(number: int, prompt: str) -> dict[str, Any]:
-        return noting("till/main.py", "sets the worker's port", confirms=known_id(prompt, f"{expected}: {PORT}"))
-
-    world.converse(session(folder, 2, "which?", f"{said}, still"))
-    world.run(FakeModel(confirming))
-    [statement] = notes_on(world, folder / expected)
-    assert statement.bullet.text == PORT and statement.conversations == 2

@@ -74,16 +74,15 @@ class Places:
     names: frozenset[str]
     projects: Mapping[str, str]
 
-    def of(self, said: str, about: str, *, by_tool: bool = False) -> str:
+    def of(self, said: str, about: str) -> str:
         """The domain of one of its facts: `said` is the model's word, `about` the file that it is a note on ("" for
-        none): a file below a known project belongs there, whoever spoke of it. What only a tool told goes into no
-        other project."""
+        none): a file below a known project belongs there, whoever spoke of it."""
         if os.path.isabs(about):
             path = os.path.normpath(about)
             if around := [folder for folder in self.projects if is_below(path, folder)]:
                 return self.projects[max(around, key=len)]
         if said in self.names:
-            return self.domain if by_tool else said
+            return said
         agent = said.replace("_", "-")
         return agent if agent in AGENTS else self.domain
 
@@ -428,7 +427,7 @@ def _lesson(
         return []
     confidence = row.get("confidence")
     about = str(row.get("about") or "")
-    domain = place.of(str(row.get("domain") or ""), about, by_tool=row.get("by_tool") is True)
+    domain = place.of(str(row.get("domain") or ""), about)
     if row.get("by_tool") and domain == GLOBAL:
         domain = UNPLACED  # a tool's word of a project that nobody knows is not told in all of them
     tags = tuple(tag for tag in row.get("tags") or () if isinstance(tag, str))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from core.conversations.conversation import Turn
-from core.conversations.events import Call, Command, Edit, FileRead, call_words
+from core.conversations.events import Call, Command, Edit, call_words
 
 DELETED, NO_CHANGE, MOVED = "deleted", "changed and taken back", "moved to "
 _DELETED = re.compile(r"^\*\*\* Delete File: (.+)$", re.MULTILINE)
@@ -49,12 +49,6 @@ class Changed:
     last: int = -1
     stand: list[str] = field(default_factory=list)
     """The replacements that were not taken back, as hashes of what they took out and put in; "" for another edit."""
-
-
-def called_files(turns: Iterable[Turn]) -> list[str]:
-    """The files that a conversation's calls read and wrote, as they name them."""
-    events = (event for turn in turns for event in turn.events)
-    return [path for event in events if isinstance(event, Edit | FileRead) for path in event.path.split(", ") if path]
 
 
 def changed_files(turns: Sequence[Turn]) -> dict[str, Changed]:

@@ -15,7 +15,6 @@ from core.base.entry import statement_key
 from core.base.markdown import ITEM_CHARACTERS, sanitise_line
 from core.base.project import normal_remote, project_root, remote_of, slug
 from core.base.secrets.redact import redact
-from core.conversations.changed import called_files
 from core.harvest.answer_object import find_object, refused
 from core.harvest.known import NOTHING, Known, Shown
 from core.harvest.named_paths import whole_path
@@ -271,7 +270,6 @@ class _Intake:
         conversation = source.conversation
         self._review = review_of(conversation) if conversation is not None else None
         self._voices = Voices(conversation, texts) if conversation is not None else None
-        self._called = called_files(conversation.turns) if conversation is not None else []
         self._seen: set[tuple[str, str, str]] = set()
         self.kept: list[Item] = []
         self.skipped: dict[str, int] = {}
@@ -283,7 +281,7 @@ class _Intake:
 
     def take(self, category: str, raw: Any) -> None:
         item = _item(category, raw)
-        same = _confirmed(item, raw, self._shown, self._called)
+        same = _confirmed(item, raw, self._shown)
         item = self._read(item, raw, same)
         # A row without words of its own may say of known lines that they are taken back, or settled elsewhere.
         wordless = {key: raw[key] for key in WORDLESS if key in raw} if isinstance(raw, dict) else {}
@@ -332,15 +330,9 @@ class _Intake:
             item = _with_about(item, raw, self._secrets)
         return replace(item, scope=raw["scope"]) if raw.get("scope") in SCOPES else item
 
-    def _own_tool(self, domain: str) -> str:
-        """A domain where it is the tool that the conversation was held with, "" for any other."""
-        conversation = self._source.conversation
-        tool = conversation.format.removesuffix("_tasks").replace("_", "-") if conversation is not None else ""
-        return tool if domain.replace("_", "-") == tool else ""
-
     def _judged(self, item: Item, category: str, raw: Any) -> Item:
         """An item with the reason why it must wait, if there is one. Of what only a tool told, the model does not
-        decide whose it is, where it belongs, unless it is about that very tool, or that it is certain."""
+        decide whose it is, where it belongs, or that it is certain."""
         hidden = _with_secret(category, raw) if self._secrets else None
         item = hidden or _hold(item, self._source, self._voices, self._quotes, self._secrets)
         if (item.scope == "person" or prefers(item.text)) and not _said_by_user(item, self._source):
@@ -348,7 +340,7 @@ class _Intake:
             item = replace(item, scope="project" if prefers(item.text) else "")
         if item.by_tool:
             sure = item.confidence if item.confidence is None else min(item.confidence, BY_TOOL)
-            item = replace(item, scope="", domain=self._own_tool(item.domain), confidence=sure)
+            item = replace(item, scope="", domain="", confidence=sure)
         if self._review is None or item.category != "tasks_open" or item.held not in ("", "from-tool-output"):
             return item
         return replace(item, held=OTHERS_WORK) if self._review.owns(item.text, item.turn) else item
@@ -365,24 +357,26 @@ def given(arrays: Mapping[str, list[Any]]) -> list[Known]:
     return found
 
 
-def _confirmed(item: Item | None, raw: Any, shown: Shown, called: Collection[str]) -> Known | None:
+def _confirmed(item: Item | None, raw: Any, shown: Shown) -> Known | None:
     """The line that a row says once more, None for a row that says something new."""
     if item is None or not isinstance(raw, dict):
         return None
-    named = shown.named(raw.get("confirms"))
-    return next((row for row in named if _is_repeated(row, item, shown.folder, called)), None)
+    return next((row for row in shown.named(raw.get("confirms")) if _is_repeated(row, item, shown.folder)), None)
 
 
-def _is_repeated(known: Known, item: Item, folder: str, called: Collection[str]) -> bool:
+def _is_repeated(known: Known, item: Item, folder: str) -> bool:
     """Whether a row can say a line once more. A note is repeated by a note on the same file alone, however much another
     line is like it; a row without words of its own says nothing that could be lost."""
     if known.category == "files":
         if not item.text and not item.path:
             return True
-        # A note has the path without links, a conversation may have worked behind one.
-        known_as, meant = (os.path.realpath(whole_path(one.path, folder, called)) for one in (known, item))
-        return item.category == "files" and known_as == meant
+        return item.category == "files" and _real(known.path, folder) == _real(item.path, folder)
     return known.category == item.category or {known.category, item.category} <= _KINDRED
+
+
+def _real(path: str, folder: str) -> str:
+    """A note has the path without links, a conversation may have worked behind one."""
+    return os.path.realpath(whole_path(path, folder))
 
 
 _KINDRED = {"facts", "decisions", "playbooks", "questions"}

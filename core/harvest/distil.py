@@ -28,7 +28,6 @@ from core.base.project import normal_remote, project_at, project_root
 from core.base.result import KnowledgeError, Ok, attempt, disk_errors
 from core.base.secrets.redact import redact
 from core.base.secrets.repeats import Secrets
-from core.conversations.changed import called_files
 from core.conversations.conversation import Conversation
 from core.conversations.days import day_of
 from core.conversations.events import Edit, with_text
@@ -336,8 +335,7 @@ def _finish(
     )
     found = _with_lines_of_git(found, conversation)
     skipped = found.skipped | ({"unknown records": conversation.skipped} if conversation.skipped else {})
-    folder, called = conversation.folder, called_files((whole or conversation).turns)
-    items = tuple(replace(item, path=whole_path(item.path, folder, called)) for item in found.items)
+    items = tuple(replace(item, path=whole_path(item.path, conversation.folder)) for item in found.items)
     entry: dict[str, Any] = {}
     if end := read_end(conversation.turns).text:
         entry["end"] = end

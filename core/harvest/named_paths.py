@@ -15,8 +15,7 @@ import ntpath
 import os
 import posixpath
 import stat
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 
 from core.base import files
 from core.base.paths import Paths
@@ -43,32 +42,13 @@ def allowed_path(text: str, roots: Sequence[str]) -> str | None:
     return normal if _within(normal, roots) else None
 
 
-def whole_path(path: str, folder: str, called: Collection[str] = ()) -> str:
-    """A note's path as a whole one: what a conversation names is told from its working folder, on whatever machine.
-
-    One that begins with the folder's own name may be told from the folder above, as git tells it, or be a package of
-    that name. What is there decides, then the files that calls of the conversation named (`called`).
-    """
+def whole_path(path: str, folder: str) -> str:
+    """A note's path as a whole one: what a conversation names is told from its working folder, on whatever machine."""
     if not path or not folder or path.startswith(("/", "~", "\\")) or path[1:2] == ":":
         return path
-    if not folder.startswith("/"):
-        return ntpath.normpath(ntpath.join(folder, path))
-    whole = posixpath.normpath(posixpath.join(folder, path))
-    name, _, rest = path.removeprefix("./").partition("/")
-    if not rest or name != posixpath.basename(folder.rstrip("/")):
-        return whole
-    above = posixpath.normpath(posixpath.join(folder, rest))
-    if is_working_folder(folder) and (there := [one for one in (whole, above) if _is_there(one, folder)]):
-        return there[0]
-    ends = [posixpath.normpath(posixpath.join("/", name, one)) for one in called]
-    behind = [end.endswith(f"/{name}/{rest}") - 2 * end.endswith(f"/{name}/{name}/{rest}") for end in ends]
-    return above if any(behind) and min(behind) >= 0 else whole
-
-
-def _is_there(path: str, folder: str) -> bool:
-    with suppress(OSError):
-        return source_file(path, [folder]) is not None
-    return False
+    if folder.startswith("/"):
+        return posixpath.normpath(posixpath.join(folder, path))
+    return ntpath.normpath(ntpath.join(folder, path))
 
 
 def is_working_folder(folder: str) -> bool:

@@ -492,13 +492,11 @@ def is_foreign(turn: Turn) -> bool:
 
 
 def _places(text: str, commands: Iterable[str]) -> list[tuple[int, int]]:
-    """Where the commands stand in a text, in ascending order: each in a fence of its own, or as code on a line of its
-    own."""
+    """Where the commands stand in a text, in ascending order; a reader puts each into a fence of its own."""
     places = []
     for command in filter(None, map(str.strip, set(commands))):
-        code = re.escape(command)
-        form = rf"^`{{3,}}(?:bash)?\n(?P<fence>{code})\n`{{3,}}|^`[ \t]*(?P<line>{code})[ \t]*`$"
-        places += [found.span(found.lastgroup or 0) for found in re.finditer(form, text, re.MULTILINE)]
+        fence = re.compile(rf"^`{{3,}}(?:bash)?\n({re.escape(command)})\n`{{3,}}", re.MULTILINE)
+        places += [found.span(1) for found in fence.finditer(text)]
     kept: list[tuple[int, int]] = []
     for place in sorted(places):
         if not kept or place[0] >= kept[-1][1]:

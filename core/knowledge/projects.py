@@ -262,8 +262,9 @@ def namesakes(projects: Projects, root: str) -> list[str]:
     copies."""
     places = projects.places if isinstance(projects, KnownProjects) else {}
     name, key = domain_named(root), places.get(root, "")
+    alike = [one for one in reversed(list(places)) if one != root and domain_named(one) == name]
     # What another repository taught in the same folder stands behind its key.
-    alike = (one for one in reversed(list(places)) if domain_named(one) == name and not one.endswith(root))
+    alike = [one for one in alike if not one.endswith(f" {root}")]
     return [one for one in alike if not (key and same_key(places[one], key))]
 
 

@@ -32,9 +32,9 @@ QUOTE_CHARACTERS = 600
 """So much of a turn is shown."""
 LOOKED_THROUGH = 5000
 """Of a word that many turns have so many are looked at."""
-_NAME = re.compile(r"(?<=[\w,;] )[A-Z][a-z]\w+")
-MOST_NAMES = 0.4
-"""A question in which more of the words have a capital is written as a title."""
+_NAME = re.compile(r"(?<=[\w,;] )[A-Z]\w+")
+LEAST_TITLE, MOST_NAMES = 3, 0.4
+"""A question in which more of the words have a capital, and more than so many, is written as a title."""
 _DAYS = frozenset({
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march",
     "april", "may", "june", "july", "august", "september", "october", "november", "december",
@@ -120,8 +120,8 @@ def names_in(text: str) -> frozenset[str]:
     if words.isdisjoint(STOP_WORDS) or not words.isdisjoint(FOREIGN_STOP_WORDS):
         return frozenset()
     found = _NAME.findall(text)
-    title = len(found) > MOST_NAMES * len(text.split())
-    return frozenset() if title else frozenset(map(str.lower, found)) - _OF_TOOLS - _DAYS
+    title = len(found) > max(LEAST_TITLE, MOST_NAMES * len(text.split()))
+    return frozenset() if title or text.isupper() else frozenset(map(str.lower, found)) - _OF_TOOLS - _DAYS
 
 
 def unsaid(
