@@ -92,9 +92,13 @@ _DEED = re.compile(
     r"|(?:gh[ \t]+pr|glab[ \t]+mr)[ \t]+create)\b"
 )
 _SAID_IN_COMMAND = re.compile(
-    r"""\s--?(?:title|body|t|b)[= ]\s*(?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')""", re.DOTALL
+    r"""\s--?(?:title|body|t|b)[= ]\s*(?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)')"""
+    r"""|(?:^|[\s;&|(])(?:echo|printf)\s+(?:-\w+\s+)?(?P<printed>(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\n;&|<>"'])+)""",
+    re.DOTALL,
 )
-"""What a command publishes beside a commit's message: words, which a tool may have said before, and no deed."""
+"""What a command publishes beside a commit's message, or prints: words, which a tool may have said before, and no
+deed."""
+_HERE = re.compile(r"""<<-?[ \t]*(?P<quote>['"]?)(?P<stop>\w+)(?P=quote)[^\n]*\n""")
 
 
 # What a user pasted into a message: an issue, a review, a mail, an output, a quotation. Somebody else wrote that.
@@ -479,8 +483,17 @@ def _typed(turn: Turn) -> str:
 def _words_and_deed(command: str) -> list[tuple[str, bool]]:
     """A command line as what it says (True: the message of a commit, the text of a pull request) and what it does."""
     said = (found for form in (MESSAGE, _SAID_IN_COMMAND) for found in form.finditer(command))
-    spans = sorted(found.span(found.lastgroup or 0) for found in said)
+    spans = sorted([*(found.span(found.lastgroup or 0) for found in said), *_here_documents(command)])
     return _split(command, [span for at, span in enumerate(spans) if not at or span[0] >= spans[at - 1][1]])
+
+
+def _here_documents(command: str) -> Iterator[tuple[int, int]]:
+    """Where the texts stand that a command line is given below itself; one without an end reaches to the end."""
+    begun = _HERE.search(command)
+    while begun:
+        end = re.compile(rf"^[ \t]*{begun['stop']}[ \t]*$", re.MULTILINE).search(command, begun.end())
+        yield begun.end(), end.start() if end else len(command)
+        begun = _HERE.search(command, end.end()) if end else None
 
 
 def is_foreign(turn: Turn) -> bool:
