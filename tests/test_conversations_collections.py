@@ -170,7 +170,13 @@ def test_what_is_no_store_is_told_in_words(tmp_path: Path) -> None:
     data[100:3000] = os.urandom(2900)
     torn.write_bytes(bytes(data))
     os.symlink(other, link)
-    for path, words in ((plain, "no SQLite database"), (other, "no store"), (torn, "cannot be read")):
+    flipped = tmp_path / "flipped.db"  # the sentence that SQLite makes of it is no text
+    data = bytearray((tmp_path / "whole.db").read_bytes())
+    data[data.index(b"tablemessages") + len("table")] = 0xDC
+    data[data.index(b"CREATE TABLE messages") + 1] = 0xDC
+    flipped.write_bytes(bytes(data))
+    unread = [(torn, "cannot be read"), (flipped, "cannot be read")]
+    for path, words in ((plain, "no SQLite database"), (other, "no store"), *unread):
         with pytest.raises(StoreError, match=words):
             contents(path)
     with pytest.raises(OSError, match=r"."):

@@ -110,7 +110,7 @@ class StoreFile:
             for statement in ("query_only = 1", "trusted_schema = 0", "cell_size_check = 1", "mmap_size = 0"):
                 self._connection.execute(f"PRAGMA {statement}")
             self._tables = self._columns()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise StoreError(f"the database cannot be read: {error}", path) from error
         self._connection.text_factory = lambda data: data.decode("utf-8", "replace")
 
@@ -131,7 +131,7 @@ class StoreFile:
         """The rows of a query, one at a time. Raises StoreError."""
         try:
             yield from self._connection.execute(query, values)
-        except (sqlite3.Error, OverflowError) as error:
+        except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
             raise StoreError(f"the database cannot be read: {error}", self.path) from error
         if self._before is not None and _state(self.path) != self._before:
             raise StoreChangedError("the database was written while it was read", self.path)
