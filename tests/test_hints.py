@@ -396,66 +396,6 @@ def test_what_was_only_proposed_or_concerns_another_branch_is_not_told(shop: Pat
     assert "anna/spinner" in hook(shop, prompt("open a new branch off main, with the change from src/app.py"), "fourth")
 
 
-def test_what_names_a_file_that_is_gone_is_asked_about(shop: Path) -> None:
-    """Yes strikes the line through."""
-    said = turn("user", "From now on always update docs/old.md when the pool changes.", 0, "s3", shop)
-    kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop" / "s3.jsonl"
-    kept.write_text(json.dumps(said) + "\n" + json.dumps(turn("assistant", "Understood.", 1, "s3", shop)) + "\n")
-    assert call("harvest", "--apply", "--source", "claude_code", "--now", "--quiet")[0] == 0
-    rows = json.loads(call("review", "--json")[1])
-    rows = rows["waiting"] if isinstance(rows, dict) else rows
-    gone = [row for row in rows if "docs/old.md" in (row["why"] or "")]
-    assert any(row["text"].startswith("From now on") for row in gone)
-    for row in gone:
-        assert row["kind"] == "outdated" and row["yes"] == "strike it through"
-        assert call("review", "yes", row["id"])[0] == 0
-    assert "docs/old.md" not in call("review")[1]
-
-
-def test_files_that_were_committed_since_are_asked_about(shop: Path) -> None:
-    """The user commits by hand: a task that nobody settles would greet each new session for good."""
-    for name in ("till.py", "drawer.py"):
-        (shop / name).write_text("SUM = 1\n")
-        os.utime(shop / name, (1_777_800_000, 1_777_800_000))  # on the day of the session
-    rows = [
-        turn("user", "Round the sums of the till", 0, "s3", shop),
-        *edited(shop / "till.py", "SUM = 0", "SUM = 1", 1, "s3", shop),
-        *edited(shop / "drawer.py", "SUM = 0", "SUM = 1", 3, "s3", shop),
-        *ran("git status --short", " M till.py\n M drawer.py", False, 5, "s3", shop),
-        turn("assistant", [{"type": "text", "text": "The sums are rounded."}], 7, "s3", shop),
-    ]
-    kept("s3", rows)
-    assert call("harvest", "--apply", "--source", "claude_code", "--now", "--quiet")[0] == 0
-    assert "changed and not committed" in call("list", "tasks")[1]
-    finished = ("review", "list", "--kind", "finished", "--json")
-    assert json.loads(call(*finished)[1])["waiting"] == []
-    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
-    for words in (["add", "till.py"], ["commit", "-qm", "Half"]):
-        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
-    assert json.loads(call(*finished)[1])["waiting"] == [], "half of it is not all"
-    (shop / "docs").mkdir(exist_ok=True)
-    (shop / "docs" / "drawer.py").write_text("another file of that name\n")
-    for words in (["add", "docs/drawer.py"], ["commit", "-qm", "Another"]):
-        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
-    assert json.loads(call(*finished)[1])["waiting"] == [], "the file of another folder is another file"
-    for words in (["rm", "-q", "docs/drawer.py"], ["commit", "-qm", "No other"]):
-        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
-    for words in (["add", "drawer.py"], ["commit", "-qm", "Whole"]):
-        subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
-    tasks = Path(os.environ["HOME"]) / ".manual_slop" / "knowledge" / "tasks.md"
-    as_it_was = tasks.read_text()
-    tasks.write_text(as_it_was.replace("2026-05-03", "2026-02-30"))
-    assert call(*finished)[0] == 0, "a date that is none"
-    tasks.write_text(as_it_was)
-    os.utime(shop / "till.py", (1_900_000_000, 1_900_000_000))
-    assert json.loads(call(*finished)[1])["waiting"] == [], "touched since: nobody knows"
-    os.utime(shop / "till.py", (1_777_800_000, 1_777_800_000))
-    [row] = json.loads(call(*finished)[1])["waiting"]
-    assert row["why"].startswith("committed since, in ") and row["yes"] == "mark the task done"
-    assert call("review", "yes", row["id"])[0] == 0
-    assert "till.py" not in call("list", "tasks")[1] and "till.py" in call("list", "--done")[1]
-
-
 def test_nothing_that_a_repository_names_is_run(shop: Path, tmp_path: Path) -> None:
     """Hooks, monitors, filters and other programs of a repository's settings stay unused when git is asked."""
     (shop / "pool.py").write_text("SIZE = 4\nSPARE = 1\n")

@@ -8,6 +8,7 @@ import random
 import string
 import zipfile
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +19,10 @@ from core.library.chunking import FULL, MAX_CODE_TOKENS, MAX_TOKENS, pieces_of, 
 from core.library.concepts import Names, candidates
 from core.library.describe import describe, sentences_of
 from core.library.extract import Extracted, extract
+from tests.library_home import home as home
+from tests.library_home import run
+from tests.library_home import text as printed
+from tests.test_library_extract import page_of, pdf_of
 
 
 def read(name: str, text: str | bytes, content_type: str = "") -> Extracted:
@@ -327,3 +332,39 @@ def test_concepts_are_what_a_person_would_call_so() -> None:
 def concepts_of(name: str, words: str) -> set[str]:
     document = read(name, words)
     return {one.name for one in candidates(document, pieces_of(document))}
+
+
+# --- where a chunk stands ---------------------------------------------------------------------------------------------
+
+
+def test_a_pdf_keeps_its_numbered_headings_and_each_chunk_names_its_page(home: Path, tmp_path: Path) -> None:
+    said = ["The relay waits for an answer and asks again after a second.", "Nothing else is written to the wire."] * 9
+    paper = pdf_of(
+        page_of("Relays in practice", "1 Introduction", *said, "2 Timeouts", *said),
+        page_of("2.1 Choosing a limit", *said, "1. Ask the relay", "2. Wait for the answer", "3 Results", *said),
+    )
+    (tmp_path / "paper.pdf").write_bytes(paper)
+    made = run(home, "ingest", str(tmp_path / "paper.pdf"))
+    shown = run(home, "show", made["documents"][0]["id"])["chunks"]
+    found = {row["heading"]: row["place"] for row in shown}
+    assert list(found) == ["1 Introduction", "2 Timeouts", "2 Timeouts > 2.1 Choosing a limit", "3 Results"]
+    assert list(found.values()) == ["page 1", "page 1", "page 2", "page 2"]
+    best = run(home, "retrieve", "choosing a limit")[0]
+    assert best["document"]["place"] == "page 2" and "page 2" in printed(home, "retrieve", "choosing a limit")
+
+
+def test_a_chunk_of_code_names_its_lines(home: Path, tmp_path: Path) -> None:
+    code = "import os\n\n\n" + "".join(f"def job_{at}():\n{'    work()' + chr(10)}" * 1 for at in range(3))
+    (tmp_path / "jobs.py").write_text(code + "\n\ndef lone_wolf():\n" + "    howl()\n" * 200)
+    run(home, "ingest", str(tmp_path / "jobs.py"))
+    best = run(home, "retrieve", "lone_wolf howl")[0]["document"]["place"]
+    assert best.startswith("lines 12 to ")
+
+
+def test_markdown_without_line_breaks_is_parted_at_its_headings(home: Path, tmp_path: Path) -> None:
+    words = "The cache keeps an answer for a minute and then asks again. " * 60
+    (tmp_path / "flat.md").write_text(f"# Guide {words}## Install {words}## Use {words}")
+    made = run(home, "ingest", str(tmp_path / "flat.md"))
+    chunks = run(home, "show", made["documents"][0]["id"])["chunks"]
+    assert max(row["token_count"] for row in chunks) <= 700
+    assert {row["heading"].split(" > ")[-1].split()[0] for row in chunks} == {"Guide", "Install", "Use"}

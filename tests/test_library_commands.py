@@ -43,7 +43,6 @@ from tests.library_home import (
 from tests.library_home import home as home
 from tests.library_place import database_on, opened
 from tests.search_shelf import Topics
-from tests.test_library_extract import page_of, pdf_of
 
 
 def test_a_question_an_outcome_a_profile_and_the_way_back(home: Path) -> None:
@@ -417,42 +416,6 @@ def test_without_the_packages_of_the_library_everything_else_goes_on(tmp_path: P
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "[0, 0, 1]", done.stdout + done.stderr
     assert "the library needs packages" in done.stderr and "refuses to go on" not in done.stderr
-
-
-# --- where a chunk stands ---------------------------------------------------------------------------------------------
-
-
-def test_a_pdf_keeps_its_numbered_headings_and_each_chunk_names_its_page(home: Path, tmp_path: Path) -> None:
-    said = ["The relay waits for an answer and asks again after a second.", "Nothing else is written to the wire."] * 9
-    paper = pdf_of(
-        page_of("Relays in practice", "1 Introduction", *said, "2 Timeouts", *said),
-        page_of("2.1 Choosing a limit", *said, "1. Ask the relay", "2. Wait for the answer", "3 Results", *said),
-    )
-    (tmp_path / "paper.pdf").write_bytes(paper)
-    made = run(home, "ingest", str(tmp_path / "paper.pdf"))
-    shown = run(home, "show", made["documents"][0]["id"])["chunks"]
-    found = {row["heading"]: row["place"] for row in shown}
-    assert list(found) == ["1 Introduction", "2 Timeouts", "2 Timeouts > 2.1 Choosing a limit", "3 Results"]
-    assert list(found.values()) == ["page 1", "page 1", "page 2", "page 2"]
-    best = run(home, "retrieve", "choosing a limit")[0]
-    assert best["document"]["place"] == "page 2" and "page 2" in text(home, "retrieve", "choosing a limit")
-
-
-def test_a_chunk_of_code_names_its_lines(home: Path, tmp_path: Path) -> None:
-    code = "import os\n\n\n" + "".join(f"def job_{at}():\n{'    work()' + chr(10)}" * 1 for at in range(3))
-    (tmp_path / "jobs.py").write_text(code + "\n\ndef lone_wolf():\n" + "    howl()\n" * 200)
-    run(home, "ingest", str(tmp_path / "jobs.py"))
-    best = run(home, "retrieve", "lone_wolf howl")[0]["document"]["place"]
-    assert best.startswith("lines 12 to ")
-
-
-def test_markdown_without_line_breaks_is_parted_at_its_headings(home: Path, tmp_path: Path) -> None:
-    words = "The cache keeps an answer for a minute and then asks again. " * 60
-    (tmp_path / "flat.md").write_text(f"# Guide {words}## Install {words}## Use {words}")
-    made = run(home, "ingest", str(tmp_path / "flat.md"))
-    chunks = run(home, "show", made["documents"][0]["id"])["chunks"]
-    assert max(row["token_count"] for row in chunks) <= 700
-    assert {row["heading"].split(" > ")[-1].split()[0] for row in chunks} == {"Guide", "Install", "Use"}
 
 
 # --- kept up ----------------------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import Any
 import pytest
 
 import tests.mcp_tools  # noqa: F401 - describes each tool once
-from core.base.result import KnowledgeError
 from tests.cli_call import call
 from tests.shop import FAILS, WORKS, edited, kept, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
 
@@ -250,6 +248,32 @@ def test_a_session_in_another_script_is_asked_for_in_it(shop: Path) -> None:
     assert "another language" not in answered("find", query="tunnel 支持哪些 free 套餐?")
 
 
+def test_a_question_in_another_language_of_latin_letters_is_told_to_ask_in_theirs(shop: Path) -> None:
+    """A weak answer on names alone was looked for again in the same words."""
+    kept_talk(
+        shop, "s7", ["Which of the plans does the tunnel of the README name?", "It is the free plan that we have."]
+    )
+    hint = "another language: ask in that too"
+    assert hint in answered("find", query="Welche Tarife haben wir für den Tunnel der Kunden mit Vertrag?")
+    assert hint not in answered("find", query="Which of the plans does the tunnel name?")
+
+
+@pytest.mark.parametrize(
+    ("asked", "weak"),
+    [
+        ("How long do listings stay in the Redis cache before they are fetched?", True),
+        ("How long do listings stay in the LRU cache before they are fetched?", True),
+        ("How long do listings stay in the cache on Tuesday before they are fetched?", False),
+        ("How Long Do Listings Stay In The Quick Cache Before They Are Fetched?", False),
+    ],
+)
+def test_days_and_titles_are_no_names_that_nobody_said(shop: Path, asked: str, weak: bool) -> None:
+    said = ["How long do listings stay in the cache?", "Listings stay in the cache for nine minutes, then are fetched."]
+    kept_talk(shop, "s7", said)
+    found = answered("find", query=asked)
+    assert ("nobody said" in found) is weak and "nine minutes" in found, found
+
+
 def kept_talk(shop: Path, name: str, said: list[str]) -> None:
     """A conversation of this project: the user and the assistant by turns."""
     rows = [
@@ -259,58 +283,6 @@ def kept_talk(shop: Path, name: str, said: list[str]) -> None:
     kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
     (kept / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert call("search", "--build", "--quiet")[0] == 0
-
-
-def test_of_two_projects_of_one_name_it_is_told_which_was_searched(
-    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """ "Never said" of the one was taken for an answer about the other."""
-    other = tmp_path / "elsewhere" / "shop"
-    other.mkdir(parents=True)
-    rows = [turn("user", "Why does the zebra importer stall?", 0, "s7", other),
-            turn("assistant", "The zebra importer stalls on a quagga header.", 1, "s7", other)]  # fmt: skip
-    kept("s7", rows)
-    assert call("search", "--build", "--quiet")[0] == 0
-    assert f"another project of that name: {other}" in call("find", "zebra", "--project", str(shop))[1]
-    assert "another project" not in call("find", "zebra")[1]
-    assert "quagga" in call("find", "zebra", "--project", "elsewhere/shop")[1]
-
-    rule = "From now on never feed the zebra importer a quagga header, because it stalls."
-    kept("s8", [turn("user", rule, 0, "s8", other), turn("assistant", "Understood.", 1, "s8", other)])
-    assert call("harvest", "--apply", "--source", "claude_code", "--now", "--quiet")[0] == 0
-    monkeypatch.chdir(tmp_path)
-    for asked in (("list", "--project", "shop"), ("context", "--project", "shop")):
-        taken, told, warned = call(*asked)
-        assert taken == 0 and "alone; others of that name: " in warned, "nothing was told, and nothing said why"
-        assert ("quagga" in told) == (f"of {other} alone" in warned)
-        other_way = warned.rpartition("others of that name: ")[2].strip()
-        assert ("quagga" in call(asked[0], "--project", other_way)[1]) != ("quagga" in told), "the path leads there"
-    labels = {row["project"] for row in json.loads(call("list", "--project", "all", "--json")[1])["bullets"]}
-    [label] = [one for one in labels if one and one.startswith("shop")]
-    assert "quagga" in call("list", "--project", label if label != "shop" else str(other))[1]
-
-
-def test_a_history_that_names_no_folder_is_found_where_all_may_be_told(shop: Path, tmp_path: Path) -> None:
-    """A clone in `owner__name` is asked for by its short name; a project that nobody knows is said to be unknown, and
-    costs no second call. Who is not allowed to be told of other projects is not told more by that."""
-    from core.commands.workspace import open_workspace
-    from core.mcp_server.moment import find
-
-    clone = tmp_path / "acme__parcels"
-    clone.mkdir()
-    kept("s7", [turn("user", "Why does the zebra importer stall?", 0, "s7", clone),
-                turn("assistant", "The zebra importer stalls on a quagga header.", 1, "s7", clone)])  # fmt: skip
-    assert call("search", "--build", "--quiet")[0] == 0
-    config = tmp_path / "all.toml"
-    config.write_text("[ai_settings.knowledge]\nmcp_all_conversations = true\n")
-    everything = open_workspace("", config, None, Path(tmp_path.anchor))
-    told = find(everything, "why does the zebra importer stall?", "parcels")
-    assert "quagga" in told and "acme__parcels" in told and "is known" not in told
-    assert "no project mill/parcels is known" in find(everything, "why does the zebra importer stall?", "mill/parcels")
-    told = find(everything, "why does the zebra importer stall?", "nowhere")
-    assert "quagga" in told and "no project nowhere is known: all conversations were searched" in told
-    with pytest.raises(KnowledgeError, match="no project of that name"):
-        find(open_workspace(), "why does the zebra importer stall?", "parcels")
 
 
 def test_a_session_is_called_by_the_end_of_its_id(shop: Path) -> None:
@@ -569,20 +541,6 @@ def test_a_long_page_of_a_long_session_takes_no_longer_for_each_line(shop: Path)
     assert len(page) > 10_000 and seconds[2] < 2.5 * seconds[1], seconds
 
 
-def test_a_function_that_is_no_more_is_marked(shop: Path) -> None:
-    """By name, in any file of the repository; a name that git never had says nothing, and nor does a command."""
-    from core.give.still import gone
-
-    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
-    text = "Use `open_shelf()` of `shelf.ShelfPool`, never `close_shelf`, with `make check`"
-    for body in ("def open_shelf(): ...\nclass ShelfPool: ...\n", "class ShelfPool: ...\n"):
-        (shop / "shelf.py").write_text(body)
-        assert gone(str(shop), text) == (["open_shelf"] if "open" not in body else [])
-        for words in (["add", "."], ["commit", "-qm", "A shelf"]):
-            subprocess.run([*git, *words], cwd=shop, check=True, capture_output=True)
-    assert gone(str(shop), text) == ["open_shelf"]
-
-
 def test_a_question_about_days_is_told_what_is_of_these_days_alone(shop: Path) -> None:
     """Lines of other days that say "week" or "project" stood among what was done last week, and in its place."""
     noted = "- The nightly project list of last week is in docs [from: claude_code/s1, 2026-05-01]\n"
@@ -646,14 +604,6 @@ def test_that_nobody_said_a_phrase_comes_before_what_has_most_of_its_words(shop:
     assert "stands nowhere" in out.splitlines()[0] and "→ s1:" in out.splitlines()[1]
     assert call("find", '"release notes for the shop"')[1].startswith("1. [")
     assert json.loads(call("find", "--json", '"purple elephant notes"')[1])["note"].startswith("the phrase")
-
-
-@pytest.mark.parametrize("name", ["shop", "acme/shop", "{folder}", "{folder}/", "{folder}/.worktrees/1"])
-def test_a_project_is_named_as_hits_print_it(
-    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert "towncrier" in call("find", "release notes", "--project", name.format(folder=shop))[1]
 
 
 def test_show_reads_the_part_that_matters(shop: Path) -> None:
