@@ -16,7 +16,7 @@ LISTED = {
     "hint": ("moment.hints", "what a tool's hook runs: its JSON on stdin, the lines that it should know on stdout"),
     "hints": ("moment.hints", "the lines that agents were handed without asking, why, and how it went; --off EVENT"),
     "schedule": ("daily.schedule", "have the system begin a harvest each hour: systemd, launchd or Task Scheduler"),
-    "uninstall": ("daily.schedule", "take back every connection and the timer; your knowledge stays"),
+    "uninstall": ("daily.uninstall", "take back every connection and the timer; your knowledge stays"),
     "sources": ("sources", "list the conversations that other tools keep, how many there are, and when they expire"),
     "import": (
         "harvest",
