@@ -20,7 +20,7 @@ from core.commands.settings import NOT_TRUSTED, Settings, asked, config_show, un
 from core.commands.workspace import Workspace, reopened
 from gui.shell import GATHER, Shell
 from gui.state import NO_ROWS, NOTHING, Snapshot
-from gui.views.looks import learn
+from gui.views.looks import learn, ledger_unread
 from gui.watch import Watcher
 
 LATE = "archive-late"
@@ -66,7 +66,8 @@ def gather(
     tell(rows)
     looked = overview(now, problem=unread)
     problems += looked.status.errors
-    if late := looked.status.late.partition(": '")[0]:  # the rest names commands
+    late = looked.status.late.partition(": '")[0]  # the rest names commands
+    if late and not ledger_unread(problems):
         hint = "'knowledge schedule' harvests them each hour"
         problems.append(ErrorInfo(LATE, late, hint=hint))
     settings = attempt(config_show, now)

@@ -33,7 +33,7 @@ from gui.toolkit.rows import Line, Rows
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, choices, hint, say, say_hint, text
 from gui.views.digest_switch import DigestSwitch
-from gui.views.looks import CATEGORIES, NO_PROJECT, OF_FILE, STATUSES, ago, capital, category_of
+from gui.views.looks import CATEGORIES, NO_PROJECT, OF_FILE, STATUSES, ago, capital, category_of, ledger_unread
 from gui.views.reader_rows import marked_down
 
 SHOWN, SHORT = 8, 1
@@ -101,8 +101,7 @@ def ledger_lines(counts: Mapping[str, int] | None) -> list[Line]:
 
 def known_counts(snapshot: Snapshot) -> Mapping[str, int] | None:
     """How many conversations of each status; None where the ledger cannot be read."""
-    unread = any(one.code in ("ledger-corrupt", "ledger-unreadable") for one in snapshot.problems)
-    return None if unread else snapshot.overview.status.ledger
+    return None if ledger_unread(snapshot.problems) else snapshot.overview.status.ledger
 
 
 DIGEST_LOOKS = {
@@ -280,7 +279,7 @@ class StartColumn:
         self._bar.set(parts if on else (), start.most or 1)
         lines = [(name, marked_down("", words).text) for name, words in start.lines[: self._most]]
         shown = [Line(words, CATEGORIES[name].icon, CATEGORIES[name].color, "muted" if on else "hint",
-                      key=("line", words), tip=words) for name, words in lines]  # fmt: skip
+                      key=("line", words)) for name, words in lines]  # fmt: skip
         more = len(start.lines) - len(shown)
         left_out = "the rest did not fit" if start.cut and on else ""
         if more > 0 or left_out:
