@@ -80,10 +80,10 @@ def folded(text: str) -> str:
 _MARKS = re.compile(r"\*\*|`|\[|\]\([^()\s]*\)")
 
 
-def stands_in(phrase: str, text: str) -> bool:
-    """Whether a phrase stands in a text, both `folded`; or does without the marks of bold, code and links, which a
-    window does not show."""
-    return phrase in text or phrase in _MARKS.sub("", text)
+def stands_in(phrase: str, *texts: str) -> bool:
+    """Whether a phrase stands in one of these texts, all `folded`; or does without the marks of bold, code and links,
+    which a window does not show."""
+    return any(phrase in text or phrase in _MARKS.sub("", text) for text in texts)
 
 
 class Stems:

@@ -417,10 +417,7 @@ class _Look:
         """What stood in quotation marks, or is a name with its punctuation, and in nothing that was found."""
         told = [folded(text) for text in self._texts]
         named = [self._query.literal] if self._query is not None and self.inexact else []
-        return [
-            *named,
-            *(phrase for phrase in phrases_in(self.text) if not any(stands_in(phrase, text) for text in told)),
-        ]
+        return [*named, *(phrase for phrase in phrases_in(self.text) if not stands_in(phrase, *told))]
 
     @property
     def inexact(self) -> bool:
