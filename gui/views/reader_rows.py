@@ -335,13 +335,13 @@ def in_parts(text: str, characters: int, most_lines: int = 10**9) -> Iterator[st
         at = end
 
 
-_CODE = r"(?<!`)(?P<code>`+)(?!`)(?P<inside>[^\n]+?)(?<!`)(?P=code)(?!`)"
+_CODE = r"(?<!`)(?P<code>`+)(?!`)(?P<inside>[^`\n]+|[^\n]{1,400}?)(?<!`)(?P=code)(?!`)"
 _STRONG = r"(?<![A-Za-z0-9_*/])\*\*(?=[^\s*/])(?P<strong>[^*\n]{1,400})(?<!\s)\*\*(?![A-Za-z0-9_*])"
 """Not the stars of `**/*.py`, nor of `2**3`."""
 _INLINE = re.compile(f"{_CODE}|{_STRONG}")
 _LINK = re.compile(
     rf"{_CODE}|(?<![\w)\]])!?\[(?P<label>(?:[^\[\]`\n]|`[^`\n]*`)+)\]"
-    r"\((?=[^)\s]*[/.#:])(?:[^()\s]|\([^()\s]*\))+(?: \"[^\"\n]*\")?\)"
+    r"\((?=[^()\s]*[/.#:])(?:[^()\s]|\([^()\s]*\))+(?: \"[^\"\n]*\")?\)"
 )
 """Code, in which nothing is a link; or a link with its words."""
 _OVER_LINES = re.compile(r"(?<!`)(?P<code>`+)(?!`)(?:[^`\n]|\n(?![ \t]*(?:\n|```)))+(?P=code)(?!`)")
