@@ -125,8 +125,9 @@ def digest_words(found: Overview, start: Start | None = None) -> tuple[str, str,
     if stands.state in (run_state.DELETED, run_state.MISSING) and found.would:
         words += f". It would hold {found.would:,} B"
     if stands.state in (run_state.WRITTEN, run_state.DIFFERENT) and not state.injected:
-        why = state.why.removeprefix("not injected")
-        return "circle-alert", "edited", f"Nothing is put into prompts{why if why != state.why else f': {why}'}"
+        why = state.why.removeprefix("WARNING: ")
+        where = why.removeprefix("not injected")
+        return "circle-alert", "edited", f"Nothing is put into prompts{where if where != why else f': {why}'}"
     return sign, color, words
 
 
