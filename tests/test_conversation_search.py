@@ -27,7 +27,6 @@ from core.knowledge.ledger import format_ledger, known_entries
 from core.search import conversation_query, embedders, rank
 from core.search.conversations import open_sealed
 from core.search.days import Span, day_span, question
-from core.search.query import Answer
 from core.search.store import FILE
 from tests.bench.retrieval import ours
 from tests.bench.retrieval_sets import Asked
@@ -364,7 +363,8 @@ def test_the_bench_runs_what_a_search_runs(disk: Disk, monkeypatch: pytest.Monke
         rank.Features, "score_threads", lambda *given: {name: -score for name, score in whole(*given).items()}
     )
     assert by_product() == by_bench(of_words) != ranked
-    monkeypatch.setattr(conversation_query, "rank_threads", lambda *_: Answer([], []))
+    answered = conversation_query.rank_threads
+    monkeypatch.setattr(conversation_query, "rank_threads", lambda *given: answered(*given)._replace(threads=[]))
     assert by_product() == by_bench(of_words) == [[] for _ in asked]
 
 

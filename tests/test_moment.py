@@ -116,6 +116,7 @@ def test_a_long_message_does_not_take_the_room_of_what_was_agreed_before(tmp_pat
     """Each of its lines has most words of the question; what was asked for stands in a short turn before."""
     from core.search import conversations as stored
     from core.search.answering import answering
+    from core.search.terms import parse_query
     from core.search.words import Stems
 
     lines = [
@@ -140,8 +141,8 @@ def test_a_long_message_does_not_take_the_room_of_what_was_agreed_before(tmp_pat
     database = stored.open_or_make(tmp_path)
     with stored.writing(database, tmp_path):
         stored.put(database, stored.Held(1, "p", "", "s", "claude_code", turns=len(said)), pieces)
-    asked = "which request limits and which undo did we settle for the parcel API?"
-    weighed = answering(database, asked, Stems(), 1, (7, 6, 3, 1))
+    asked, stems = "which request limits and which undo did we settle for the parcel API?", Stems()
+    weighed = answering(database, parse_query(asked, database, stems), stems, 1, (7, 6, 3, 1))
     made = weighed.excerpt(1700) if weighed is not None else None
     database.close()
     assert made is not None and "10 seconds" in made.text and "- Part 1" in made.text

@@ -183,6 +183,17 @@ def test_every_hit_says_why(tmp_path: Path) -> None:
     assert why("onfigurat") == ("part of a word: onfigurat",)
 
 
+@pytest.mark.parametrize(
+    ("query", "line", "form"),
+    [("eying the parcel", "She eyed a parcel", "eyed"), ("pate recipe", "A pâté", "pâté")],
+)
+def test_each_form_of_a_word_counts(tmp_path: Path, query: str, line: str, form: str) -> None:
+    """Also where the stemmer changes a second letter, and where an accent stands in one of them alone."""
+    shelf = Shelf(tmp_path)
+    shelf.write("lines", line, "Nothing of this")
+    assert f"words: {form}" in shelf.find(query)[0].why[0]
+
+
 def bullets(*texts: str) -> list[Entry]:
     return [Entry("bullet", f"{at}", "", text) for at, text in enumerate(texts)]
 

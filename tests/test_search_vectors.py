@@ -14,7 +14,7 @@ from werkzeug import Request, Response
 
 from core.base.result import KnowledgeError, Ok, attempt, refuse
 from core.commands.conversations import build_vectors
-from core.commands.search import check_embedder
+from core.commands.doctor import check_embedder
 from core.commands.search import search as search_command
 from core.commands.workspace import open_workspace
 from core.llm.openai_compatible import connect_embeddings

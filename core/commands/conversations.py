@@ -272,8 +272,10 @@ def find_in(
     today: date | None = None,
     allowed: Callable[[str], bool] | None = None,
     stems: Stems | None = None,
+    *,
+    quotes: bool = True,
 ) -> ConversationHits:
-    """The same in an index that is open, `brought` up to date before."""
+    """The same in an index that is open, `brought` up to date before. `quotes` as in `conversations`."""
     day = today or date.today()
     span, text = Span(first_day(filters.since, day), first_day(filters.before, day)), words
     filters = replace(filters, sources=sources_named(filters.sources))
@@ -294,12 +296,13 @@ def find_in(
         )  # fmt: skip
         near, warning = _meant(workspace, database, text)
         warnings += [warning] if warning else []
-        hits = [_hit(one) for one in conversations(database, text, wanted, limit, allowed, near, stems)]
+        found = partial(conversations, database, limit=limit, allowed=allowed, stems=stems, quotes=quotes)
+        hits = [_hit(one) for one in found(text, wanted, near=near)]
         if not hits and asked.said and (asked.words or (text and not asked.open)):
             folder, *also = project
             wanted = Filters(project=folder, sources=filters.sources, roles=wanted.roles, also=tuple(also))
             near, _ = _meant(workspace, database, words)
-            hits, note = [_hit(one) for one in conversations(database, words, wanted, limit, allowed, near, stems)], ""
+            hits, note = [_hit(one) for one in found(words, wanted, near=near)], ""
         nothing = "" if hits else _why_nothing(database, within(database, wanted, allowed), brought, text)
         number, turns = stored.totals(database)
     except stored.Trouble as error:

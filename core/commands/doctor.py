@@ -32,7 +32,6 @@ from core.commands.moment.worked import check_experience
 from core.commands.project import project_problem
 from core.commands.purge import complete
 from core.commands.row import flag, top
-from core.commands.search import check_embedder
 from core.commands.sources import set_sources
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -63,6 +62,7 @@ from core.knowledge.ledger import Entries, Entry, drop_from_trash, read_ledger, 
 from core.knowledge.removed import REMOVED
 from core.knowledge.swap import EDITOR_WAIT, EditorWait, clear_leftovers
 from core.memories import load_memories
+from core.search.embedders import LOCAL_MODELS, check_model
 from core.sources.archive import ENDING, content
 from core.sources.scan import holds, sha_in_trash, split_in_trash
 
@@ -399,6 +399,15 @@ def _check_digest(workspace: Workspace) -> Iterator[Finding]:
         message = "the digest is older than the category files ('knowledge digest on' writes it again)"
         mend = partial(regenerate_digest, paths, config.digest_max_bytes, secrets=config.redact)
         yield Finding("digest-stale", message, str(paths.digest), mend, note=True)  # an edit by hand does that
+
+
+def check_embedder(workspace: Workspace) -> Iterator[Finding]:
+    """Whether the model that the search by meaning asks for is on this computer."""
+    if workspace.config.embedder in LOCAL_MODELS:
+        looked = attempt(check_model, workspace.config.embedder)
+        if isinstance(looked, KnowledgeError):
+            message = f"{looked.error.message}, so a search finds words alone; {looked.error.hint}".rstrip("; ")
+            yield Finding("no-embedder", message, "embedder")
 
 
 def _check_settings(workspace: Workspace) -> Iterator[Finding]:

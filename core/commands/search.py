@@ -11,7 +11,7 @@ import hashlib
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -29,7 +29,6 @@ from core.commands.entry_sources import search_sources
 from core.commands.project import Scope, find_project, project_warnings
 from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.factindex.index import NAME, fact_in
-from core.knowledge.check import Finding
 from core.knowledge.confirmed import confirmed_bullets, read_confirmed
 from core.knowledge.removed import read_hidden
 from core.library.searched import is_gone
@@ -37,7 +36,6 @@ from core.library.told import leaving_out
 from core.search import kept_vectors
 from core.search.candidates import Filters
 from core.search.conversations import Database
-from core.search.embedders import LOCAL_MODELS, check_model
 from core.search.index import Index, open_index
 from core.search.query import Hit as Hit
 from core.search.query import remarks as of_reasons
@@ -168,12 +166,10 @@ def _why_nothing(index: Index, keep: Callable[[Entry], bool] | None) -> str:
 
 def remarks(query: str, hits: Sequence[Any], nothing: Sequence[str] = ()) -> list[str]:
     """What is to be said of an answer as a whole; of an empty one why it is empty."""
-
     return of_reasons(query, [hit.why for hit in hits]) if hits else [one for one in nothing if one]
 
 
 def opened_search(workspace: Workspace, project: Path | None) -> Index:
-
     with disk_errors("unreadable", "the store cannot be listed"):
         return open_index(search_folder(workspace, project), partial(search_sources, workspace, project))
 
@@ -251,12 +247,3 @@ def meant(workspace: Workspace, database: Database, text: str, what: str) -> tup
     waiting = kept_vectors.counted(database).waiting
     note = f"{waiting} {what} have no vectors yet; 'knowledge vectors' makes all of them" if waiting else ""
     return kept_vectors.near(database, embedder_name(workspace), query), note
-
-
-def check_embedder(workspace: Workspace) -> Iterator[Finding]:
-    """For the doctor: whether the model that the search by meaning asks for is on this computer."""
-    if workspace.config.embedder in LOCAL_MODELS:
-        looked = attempt(check_model, workspace.config.embedder)
-        if isinstance(looked, KnowledgeError):
-            message = f"{looked.error.message}, so a search finds words alone; {looked.error.hint}".rstrip("; ")
-            yield Finding("no-embedder", message, "embedder")

@@ -20,8 +20,6 @@ from core.commands.row import SPOKEN, flag, listed, needed, option, top, whole_n
 from core.commands.text import count
 from core.commands.workspace import Workspace
 from core.conversation_index import Brought, Where, look
-from core.knowledge.digest import is_short_for
-from core.knowledge.journal import read_plans
 from core.knowledge.ledger import FORGOTTEN, known_entries
 from core.knowledge.same import mark_of_text
 from core.search import conversations as stored
@@ -124,7 +122,6 @@ def tool_of(row: Held) -> str:
     """What people call the tool of a conversation."""
     if row.source not in (HOME, FILES):
         return title_of(row.source)
-
     return TOOLS.get(row.tool, "") or title_of(row.source)
 
 
@@ -314,6 +311,8 @@ def locate(
         rows = [_row_of(item) for item in _called(where, name, anywhere=allowed is None)]
     if not rows:
         raise _unknown(name)
+    from core.knowledge.digest import is_short_for  # a search loads this module too, and names no conversation
+
     rows = [row for row in rows if is_short_for(name, row.name)] or rows  # as a context cites it
     forgotten = forgotten_places(known_entries(workspace.paths))
     if any(known_as(row.path, row.source) in forgotten for row in rows):
@@ -425,6 +424,7 @@ def harvested(workspace: Workspace, row: Held) -> tuple[tuple[HarvestedItem, ...
     where they cannot be read."""
     from core.commands.panel.conversations import given_by
     from core.conversations.readable import HarvestedItem
+    from core.knowledge.journal import read_plans
 
     entries = known_entries(workspace.paths)
     own = sha_in_trash(os.path.basename(row.path)) if row.trash else ""

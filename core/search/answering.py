@@ -16,7 +16,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.search import conversations as stored
-from core.search.terms import parse_query
 from core.search.words import Stems, words_of
 
 if TYPE_CHECKING:
@@ -73,7 +72,6 @@ _CAUSE = re.compile(
     r"\b(?:because|since|so that|due to|caused?|root cause|reason|turned out|instead|rather than|fix(?:ed)?|decided|"
     r"the (?:problem|issue|trick)|which (?:means|is why)|must|never|always|otherwise|therefore|weil|sondern|parce que|"
     r"porque|perché)\b",
-    re.IGNORECASE,
 )
 _ASKS_CAUSE = re.compile(r"\b(?:why|reason|cause|how come|warum|pourquoi|perché)\b|por qué", re.IGNORECASE)
 _ASKS_VALUE = re.compile(r"\b(?:which|what|how (?:many|much|long|large)|where|version|number|port|limit|name)\b", re.I)
@@ -160,12 +158,11 @@ class Weighed(NamedTuple):
 
 
 def answering(
-    database: Database, question: str, stems: Stems, thread: int, places: Sequence[int], told: str = "", role: str = ""
+    database: Database, query: Query, stems: Stems, thread: int, places: Sequence[int], told: str = "", role: str = ""
 ) -> Weighed | None:
     """The sentences of a conversation that may answer a question; `places` are the positions of the turns that match
     it, the best one first, () where nobody looked. What stands in `told` is known to the reader and left out; with a
     `role` only what that one said. None where the question has no words."""
-    query = parse_query(question, database, stems)
     if not query.terms:
         return None
     spoken = stored.spoken(database, thread)
@@ -191,7 +188,7 @@ def answering(
             wanted[then] = max(wanted.get(then, -1.0), near + REACTION)
     if ends:
         wanted[max(ends)] = wanted.get(max(ends), 0.0) + AT_END
-    if spoken and _ASKS_END.search(question):
+    if spoken and _ASKS_END.search(query.text):
         end = spoken[-1][0]
         asked = max((at for at, role in spoken if role == "user"), default=end)
         for at in (asked, *range(max(asked + 1, end - BEHIND), end + BEHIND)):
@@ -228,8 +225,9 @@ def _best_places(
     wanted = {stem: at for at, term in enumerate(query.terms) for stem in term.stems}
     turns = stored.turns_at(database, thread, sorted(others.difference(first))[-MATCHES:])
     words = {one.position: words_of(one.text[:READ]) for one in turns}
-    known = stems.learn({word for some in words.values() for word in some})
-    mass = {at: sum(query.terms[term].worth for term in _terms(some, known, wanted)) for at, some in words.items()}
+    said = stems.telling({word for some in words.values() for word in some}, wanted)
+    has = {at: {said[word] for word in some if word in said} for at, some in words.items()}
+    mass = {at: sum(query.terms[term].worth for term in terms) for at, terms in has.items()}
     best = sorted(mass, key=lambda at: (-mass[at], -at))[: PLACES - len(first)]
     return [*first, *best]
 
@@ -260,26 +258,21 @@ def weighed(
     """The sentences of these turns, without those that stand in `told`. `worth` is what speaks for a turn beforehand;
     without it how far it is from `position`. The turn at `last` is the end of its conversation, and is marked so."""
     turns = [(one, [(text, words_of(text)) for text in sentences(one.text)]) for one in pieces]
-    known = stems.learn({word for _, texts in turns for _, words in texts for word in words})
-    wanted: dict[str, int] = {stem: at for at, term in enumerate(query.terms) for stem in term.stems}
-    all_worth = query.worth
+    wanted = {stem: at for at, term in enumerate(query.terms) for stem in term.stems}
+    said = stems.telling({word for _, texts in turns for _, words in texts for word in words}, wanted)
     asked = [kind.search(query.text) is not None for kind in (_ASKS_CAUSE, _ASKS_VALUE, _ASKS_REFUSAL, _ASKS_FAILURE)]
-    shares = [term.worth / all_worth for term in query.terms]
+    shares = [term.worth / query.worth for term in query.terms]
     rows: list[_Sentence] = []
     for one, texts in turns:
-        made = [
-            _Sentence(one.position, at, text, _terms(words, known, wanted), 0.0, one.role)
-            for at, (text, words) in enumerate(texts)
-        ]
+        has = [frozenset([said[word] for word in words if word in said]) for _, words in texts]
         apart = one.position - position
         near = worth.get(one.position, 0.0) if worth is not None else -0.25 if apart < 0 else min(0.2, 0.02 * apart)
-        for row in made:
-            if row.text.strip("#*-_=`| \t") and row.text not in told:
-                beside = made[max(0, row.at - AROUND) : row.at + AROUND + 1]
-                around = frozenset().union(*(other.terms for other in beside))
-                concludes = CONCLUDES * (one.role == "assistant" and row.at >= len(made) - 4 and len(made) > 8)
-                manner = _manner(asked, one, row.text)
-                rows.append(row._replace(base=near + OF_AROUND * _mass(shares, around) + concludes + manner))
+        for at, (text, _) in enumerate(texts):
+            if text.strip("#*-_=`| \t") and text not in told:
+                around = frozenset().union(*has[max(0, at - AROUND) : at + AROUND + 1])
+                concludes = CONCLUDES * (one.role == "assistant" and at >= len(texts) - 4 and len(texts) > 8)
+                base = near + OF_AROUND * _mass(shares, around) + concludes + _manner(asked, one, text)
+                rows.append(_Sentence(one.position, at, text, has[at], base, one.role))
     return Weighed(shares, rows, last, worth is not None)
 
 
@@ -355,14 +348,8 @@ def sentences(text: str) -> list[str]:
 
 def share_of(query: Query, stems: Stems, text: str) -> float:
     """How much of what is asked for has its words in a text, 0 to 1."""
-    words = set(words_of(text))
-    known = stems.learn(words)
-    has = {known[word] for word in words}
+    has = set(stems.telling(words_of(text), {stem: stem for term in query.terms for stem in term.stems}).values())
     return sum(term.worth for term in query.terms if not has.isdisjoint(term.stems)) / query.worth
-
-
-def _terms(words: Iterable[str], known: Mapping[str, str], wanted: Mapping[str, int]) -> frozenset[int]:
-    return frozenset(wanted[stem] for word in words if (stem := known[word]) in wanted)
 
 
 def _mass(shares: Sequence[float], terms: Iterable[int]) -> float:
@@ -373,7 +360,7 @@ def _mass(shares: Sequence[float], terms: Iterable[int]) -> float:
 def _manner(asked: Sequence[bool], one: Piece, text: str) -> float:
     """What speaks for a sentence beside its words: that it tells what is `asked` for, and who says it."""
     score, (cause, value, refusal, failure) = 0.0, asked
-    if _CAUSE.search(text):
+    if _CAUSE.search(text.lower()):  # twice as fast as to ignore case
         score += 0.3 if cause else 0.12
     if value and _VALUE.search(text):
         score += 0.1

@@ -21,7 +21,7 @@ from core.search.conversations import HEADING, Held, Piece
 from core.search.index import Index
 from core.search.query import rank_threads
 from core.search.store import Row, places_of
-from core.search.terms import Query, match_any, parse_query, query_of
+from core.search.terms import Query, match_any, query_of
 from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, Stems, words_of
 
 if TYPE_CHECKING:
@@ -78,18 +78,19 @@ def conversations(
     allowed: Allowed | None = None,
     near: Near | None = None,
     stems: Stems | None = None,
+    *,
+    quotes: bool = True,
 ) -> list[Found]:
     """The conversations that a text is about, best first; without words those that the filters let through, the newest
-    first. Only those whose folder `allowed` lets through."""
+    first. Only those whose folder `allowed` lets through. Without `quotes` a long turn is told by its beginning."""
     filters = within(database, filters, allowed)
     if not text.strip():
         return _newest(database, filters, limit)
     stems = stems or Stems()
-    query = parse_query(text, database, stems)
-    ranked = answer(database, text, filters, limit, near, stems).threads
-    known = stored.held(database, [int(hit.thread) for hit in ranked])
+    ranked = answer(database, text, filters, limit, near, stems)
+    known = stored.held(database, [int(hit.thread) for hit in ranked.threads])
     made: list[Found] = []
-    for hit in ranked:
+    for hit in ranked.threads:
         row = known.get(int(hit.thread))
         if row is None:
             continue
@@ -97,7 +98,7 @@ def conversations(
         if best.position == HEADING:
             position, role, words, day = _opening(database, row)
         else:
-            words = _answer(query, stems, best)
+            words = _answer(ranked.query, stems, best) if quotes else beginning(best.text)
             position, role, day = best.position, _role(database, best.id), best.date
         places = tuple(sorted(at for at in hit.positions if at != HEADING))
         made.append(Found(row, position, role, words, day, hit.why, hit.score, hit.best.score, places))

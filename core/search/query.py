@@ -190,6 +190,7 @@ class ThreadHit(NamedTuple):
 class Answer(NamedTuple):
     """What a query is about: all that may be meant, and the threads, best first."""
 
+    query: Query
     ranked: list[Ranked]
     threads: list[ThreadHit]
 
@@ -222,7 +223,7 @@ def rank_threads(
         why = reasons(query, best.seen, best.literal, found.how.get(number, ""), (near or {}).get(number, 0.0))
         positions = tuple(one.seen.row.position for one in own[thread] if one.seen.words)
         hits.append(ThreadHit(thread, score, best, why, positions))
-    return Answer(ranked, hits)
+    return Answer(query, ranked, hits)
 
 
 def rank_all(

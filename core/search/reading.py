@@ -44,11 +44,11 @@ def see_all(query: Query, found: Candidates, stems: Stems) -> list[Seen]:
     texts = [words_of(row.text[:READ_CHARACTERS]) for row in rows]
     abouts = [words_of(f"{row.tags} {row.provenance}") for row in rows]
     titles = {title: words_of(title) for title in {row.title for row in rows}}
-    words = set(query.words).union(*texts, *abouts, *titles.values())
-    known = stems.learn(words)
-    telling = {word: where[known[word]] for word in words if known[word] in where}
-    asked = {known[word] for word in query.words}
-    named = {title: bool(parts) and all(known[word] in asked for word in parts) for title, parts in titles.items()}
+    words = set[str]().union(*texts, *abouts, *titles.values())
+    telling = stems.telling(words, where)
+    known = stems.learn(query.words)
+    called = stems.telling(words, {known[word]: word for word in query.words})
+    named = {title: bool(parts) and all(word in called for word in parts) for title, parts in titles.items()}
     made = []
     for row, text, about in zip(rows, texts, abouts, strict=True):
         counts, matched = [0.0] * len(query.terms), set[str]()

@@ -8,7 +8,6 @@ state of the file (size, times, inode); any other state is nobody's promise.
 from __future__ import annotations
 
 import contextlib
-import gzip
 import json
 import os
 import sqlite3
@@ -311,6 +310,8 @@ def is_holding(path: Path, holds: Callable[[str], bool]) -> bool:
         tables = [name for (name,) in database.execute(names)]
         rows = (row for name in tables for row in database.execute(f'SELECT * FROM "{name}"'))
         return any(holds(one) for row in rows for one in row if isinstance(one, str))
+    import gzip  # for who removes a text for good
+
     data = files.read_or_empty(path)
     text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8", "replace")
     return holds(text) or ("\\" in text and holds(text.replace('\\"', '"').replace("\\n", "\n")))

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import Any
 
 TOKENIZER = "porter unicode61 remove_diacritics 2 categories 'L* N* Co So Mn Mc'"
 """`So` makes words of emoji. Marks stay inside words, as in Devanagari; accents are still taken off."""
@@ -27,12 +28,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _JOINS = {"\u200d": " ", "\ufe0e": "", "\ufe0f": ""}
 """What holds the parts of an emoji together, or says how it should look."""
-
-
-@cache
-def _parts(letter: str) -> bool:
-    """Whether the tokenizer takes a letter for a space between words."""
-    return not unicodedata.category(letter).startswith(_KEPT)
 
 
 def spaced(text: str) -> str:
@@ -57,17 +52,23 @@ FEW_SIGNS = 40
 """Of no more kinds of signs each is replaced by itself: `str.translate` asks for each letter of the text."""
 
 
+@cache
+def _instead(letter: str) -> str:
+    """What stands for a letter where words are parted: a space where the tokenizer takes it for one."""
+    made = spaced(letter)
+    return made if not made or unicodedata.category(made.strip() or " ").startswith(_KEPT) else " "
+
+
 def words_of(text: str) -> list[str]:
     """The words of a text in lower case and in their order, before stemming."""
     if text.isascii():
         return _WORD.findall(text.lower())
-    text = spaced(text).lower()
-    between = list(filter(_parts, set(text)))
-    if len(between) > FEW_SIGNS:
-        return text.translate(dict.fromkeys(map(ord, between), " ")).split()
-    for letter in between:
-        text = text.replace(letter, " ")
-    return text.split()
+    changed = {letter: made for letter in set(text) if (made := _instead(letter)) != letter}
+    if len(changed) > FEW_SIGNS:
+        return text.translate({ord(letter): made for letter, made in changed.items()}).lower().split()
+    for letter, made in changed.items():
+        text = text.replace(letter, made)
+    return text.lower().split()
 
 
 def folded(text: str) -> str:
@@ -90,7 +91,6 @@ class Stems:
     """Words to stems, by the very tokenizer of the index, each word looked up once in the life of a process."""
 
     def __init__(self) -> None:
-
         self._known: dict[str, str] = {}
         self._database = sqlite3.connect(":memory:", check_same_thread=False)
         self._database.execute(f"CREATE VIRTUAL TABLE words USING fts5(word, content='', tokenize=\"{TOKENIZER}\")")
@@ -111,6 +111,14 @@ class Stems:
             for word in new:
                 known.setdefault(word, word)
         return known
+
+    def telling(self, words: Iterable[str], wanted: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of the words whose stems are `wanted`, each with what that has for it. Stemming leaves the first two
+        letters as they are, but for a y that may become an i, so few are looked up: all took a tenth of `find`."""
+        heads = tuple({head for stem in wanted for head in (stem[:2], stem[0] + stem[1:2].replace("i", "y"))})
+        like = [word for word in set(words) if word.startswith(heads) or not word.isascii()]
+        known = self.learn(like)
+        return {word: wanted[known[word]] for word in like if known[word] in wanted}
 
 
 _SAYING_NOTHING = (

@@ -153,6 +153,7 @@ def find(
     own = replace(wide, everything=False)  # with the user's own lines, which hold in each project
     with opened_index(workspace, LOOK_SECONDS) as (database, brought, problem):
         look = _Look(wide.workspace, text, kind, tag, wanted, max(LOOKED, limit), database, brought)
+        look.quotes = lists or bool(role or names_in(text) or phrases_in(text))
         look.tells_use = wide.tells_use if scope is not None and not wide.everything else None
         rows = look.rows(own, is_own=True) if own.folder and tells else []
         filtered = bool(kind or since or before or tag or source or role)
@@ -160,16 +161,16 @@ def find(
             rest = (row for row in rows if not row.key.startswith(CATEGORY["tasks_open"].file))
             rows = [*look.open_tasks(own if own.folder else wide), *rest]
         enough = sum(not row.weak for row in rows) >= limit and not look.inexact
-        entries, spoken = look.entries, look.searched(own)
-        if not (own.folder and tells) or (not wide.narrow and (lists or not enough)):
+        wider = not (own.folder and tells) or (not wide.narrow and (lists or not enough))
+        if wider:
             missed, more = look.inexact, look.rows(wide, is_own=False, tells=tells and not enough)
             rows = more if missed and not look.inexact else rows + more
-            entries, spoken = look.entries, look.searched(wide)
+        entries, spoken = look.entries, look.searched(wide if wider else own)
         missing = look.missing_phrases()
         lacks = bool(missing) and set(words_of(text)) <= set(words_of(" ".join(missing)))  # nothing else was asked for
         if lacks:
             rows = [row for row in rows if row.sharp >= SURE_SHARE]
-        shown = chosen_rows(rows, infer_task_type(text), limit)
+        shown = chosen_rows(rows, infer_task_type(text) if any(row.served.tally for row in rows) else "other", limit)
         best = 1.0 if look.is_exact else max((row.sharp for row in shown), default=0.0)
         searched_in = own if own.folder and all(row.own for row in shown) else wide
         strange = look.unsaid(searched_in, names=True) if tells and best >= look.least else []
@@ -273,6 +274,7 @@ class _Look:
         self._texts: list[str] = []
         self._weighed: dict[tuple[int, tuple[int, ...]], Weighed | None] = {}
         self.tells_use: Callable[[str], bool] | None = None
+        self.quotes = True
         self.is_exact = False
         self.entries = self.turns = 0
         self.hits: list[Hit | ConversationHit] = []
@@ -319,8 +321,9 @@ class _Look:
         if self._database is not None and self._kind in ("", "conversation") and not self._tag:
             tells = None if scope.everything else scope.tells_conversation
             found = find_in(
-                self._workspace, self._database, self._brought, self.text, wanted, self._most, None, tells, self._stems
-            )
+                self._workspace, self._database, self._brought, self.text, wanted, self._most, None, tells, self._stems,
+                quotes=self.quotes,
+            )  # fmt: skip
             spoken, self.turns, self.understood, self.asides = found.hits, found.turns, found.note, found.warnings
             self.nothing += [found.nothing] if found.nothing else []
         return entries, spoken
@@ -367,8 +370,6 @@ class _Look:
         """How many conversations of a scope there are to be found."""
         if self._database is None:
             return 0
-        if scope.everything:
-            return stored.totals(self._database)[0]
         sql = f"SELECT folder, count(*) FROM conversations WHERE {stored.READ} GROUP BY folder"
         return sum(number for folder, number in self._database.execute(sql) if scope.tells_conversation(folder))
 
@@ -394,9 +395,7 @@ class _Look:
         if self._database is None or (names and self.is_exact):
             return []
         among = names_in(self.text).difference(words_of(" ".join(self._texts))) if names else None
-        return unsaid(
-            self._database, self.text, self._stems, None if scope.everything else scope.tells_conversation, among
-        )
+        return unsaid(self._database, self.text, self._stems, scope.tells_conversation, among)
 
     def usual(self, project: str) -> list[str]:
         """The commands that are usual in a project, where it is asked how something is run."""
@@ -471,11 +470,11 @@ class _Look:
             served = self._served(row.text, f"{row.session}:{turn}") if turn else row.served
             later = self._overturned(held, turn, row.text) if held is not None and turn else ""
             return replace(row, text=self._best(row.text, room) + later, turn=turn, served=served)
-        if held is None or self._database is None:
+        if held is None or self._database is None or self._query is None:
             return row
         weighed = self._weighed.get((held.id, row.places))  # read once, however often it is given other room
         if weighed is None:
-            weighed = answering(self._database, self.text, self._stems, held.id, row.places, role=self._wanted.role)
+            weighed = answering(self._database, self._query, self._stems, held.id, row.places, role=self._wanted.role)
             self._weighed[held.id, row.places] = weighed
         made = weighed.excerpt(room) if weighed is not None else None
         if made is None:
@@ -595,6 +594,7 @@ def passage(
         if database is None or not held:
             return ""
         places = (turn - 1, *range(talk.count)) if turn else ()
-        weighed = answering(database, question, Stems(), held[-1].id, places, told, role)
+        query = parse_query(question, database, stems := Stems())
+        weighed = answering(database, query, stems, held[-1].id, places, told, role)
         made = weighed.excerpt(room) if weighed is not None else None
     return made.text if made is not None else ""

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from core.base import late
 from core.base.entry import statement_key
 from core.base.paths import Paths
 from core.commands.text import count, one_line
@@ -202,7 +203,7 @@ def _says(has: set[str], words: set[str]) -> bool:
     return {word for word in words if not word.isalpha()} <= has and len(words & has) >= SAYS_SO * len(words)
 
 
-_OTHER_SCRIPT = re.compile(r"[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_OTHER_SCRIPT = late(r"[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Letters of which a question in Latin ones has none of the words."""
 OTHER_SHARE = 0.1
 """With so many of its characters in another script a session is in another language, whatever names stand in it."""
