@@ -595,6 +595,7 @@ def passage(
         if database is None or not held:
             return ""
         places = (turn - 1, *range(talk.count)) if turn else ()
-        weighed = answering(database, question, Stems(), held[-1].id, places, told, role)
+        printed = {one.number - 1: one.text for one in talk.turns if one.role == "tool" and not one.is_call}
+        weighed = answering(database, question, Stems(), held[-1].id, places, told, role, printed)
         made = weighed.excerpt(room) if weighed is not None else None
     return made.text if made is not None else ""
