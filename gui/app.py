@@ -130,7 +130,7 @@ def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Work
         gate = KeyGate()
         gate.listen(glfw)
         panel.hear(gate)
-        wakes.append(FrameLoop(panel.jobs, panel.tick, glfw=glfw, drawn=gate.drawn))
+        wakes.append(FrameLoop(panel.jobs, panel.tick, glfw=glfw, drawn=gate.drawn, returned=panel.returned))
         try:
             if not interrupted:
                 wakes[0].run()

@@ -15,12 +15,12 @@ from typing import Any
 from core.base import files
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.panel.ledger_rows import LedgerRows, counts_at_once, ledger_rows
-from core.commands.panel.overview import overview
+from core.commands.panel.overview import heads, overview
 from core.commands.settings import NOT_TRUSTED, Settings, asked, config_show, unanswered
 from core.commands.workspace import Workspace, reopened
 from gui.shell import GATHER, Shell
 from gui.state import NO_ROWS, NOTHING, Snapshot
-from gui.views.looks import learn
+from gui.views.looks import learn, ledger_unread
 from gui.watch import Watcher
 
 LATE = "archive-late"
@@ -66,7 +66,8 @@ def gather(
     tell(rows)
     looked = overview(now, problem=unread)
     problems += looked.status.errors
-    if late := looked.status.late.partition(": '")[0]:  # the rest names commands
+    late = looked.status.late.partition(": '")[0]  # the rest names commands
+    if late and not ledger_unread(problems):
         hint = "'knowledge schedule' harvests them each hour"
         problems.append(ErrorInfo(LATE, late, hint=hint))
     settings = attempt(config_show, now)
@@ -76,6 +77,7 @@ def gather(
         rows,
         settings.value if isinstance(settings, Ok) else None,
         _sha_of(settings.value) if isinstance(settings, Ok) else "",
+        heads=heads(rows.by_project),
     )
     # What a conversation is called stands in many rows.
     seen_by = (data or {}) if before is None or before.ledger.mark == rows.mark else {}

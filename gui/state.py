@@ -55,7 +55,7 @@ NO_ROWS = rows_of(())
 class Snapshot:
     """The store as it was read once. `ledger` is newest first; `settings_sha` is the sha256 of the file that a change
     of a setting goes to, as it was read; `problems` is what could not be read; `waiting` is what the current folder
-    wants a yes for."""
+    wants a yes for; `heads` is what git has noted of the projects (`overview.heads`)."""
 
     overview: Overview
     ledger: LedgerRows = NO_ROWS
@@ -63,6 +63,7 @@ class Snapshot:
     settings_sha: str = ""
     problems: tuple[ErrorInfo, ...] = ()
     waiting: tuple[TrustRow, ...] = ()
+    heads: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

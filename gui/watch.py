@@ -25,7 +25,7 @@ def matters(path: str, paths: Paths, others: Iterable[str] = ()) -> bool:
     """Whether a change of `path` can change what the panel shows. Pure.
 
     Not ours: temporary files of our own writes and of editors, and `.state`, where a harvest keeps its journal. Beside
-    the home only the files named in `others` count (the settings file, the source file that is looked at).
+    the home only the files named in `others` count (the settings file, and those in which git notes each commit).
     """
     place = Path(path)
     name = place.name
@@ -126,13 +126,13 @@ class Watcher:
             poll_delay_ms=POLL_MILLISECONDS,
             raise_interrupt=False,
         )
-        run = run_mark(self._paths)
+        run, missed = run_mark(self._paths), bool(others)
         for found in changes:  # the first turn of it, also without a change, begins the watching
             if not self._again.is_set():
                 self.ready.set()
             now = run_mark(self._paths)
-            if found or now != run:
-                run = now
+            if found or now != run or missed:  # what changed while it began anew was seen by nobody
+                run, missed = now, False
                 self._changed()
             if set(folders_of(self._paths, others)) != known:
                 self._changed()

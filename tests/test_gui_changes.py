@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from core.commands.bullets import add
 from core.commands.settings import config_set
 from core.harvest.report import Progress
 from gui import harvest_run
+from gui.watch import Watcher
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import (  # noqa: F401 - pytest finds the fixture by itself
     CONFIG,
@@ -68,6 +71,44 @@ def test_what_others_change_appears_by_itself(desk: Desk, at_home: Path) -> None
         facts.write_text("# Facts\n\n- Порт 8080 занят.\n- 二つ目\n", encoding="utf-8")
         seat.until(lambda: seat.state.snapshot.overview.file("facts.md").bullets == 2)
         assert seat.state.snapshot.overview.file("facts.md").by_hand
+
+
+def test_what_git_has_since_is_asked_about_without_a_harvest(desk: Desk, at_home: Path) -> None:
+    """A commit by hand changes nothing in the store: the task stood there as if nobody had done it."""
+    workspace, shop = workspace_at(at_home, demo=False), at_home / "shop"
+    shop.mkdir()
+    git = ["git", "-C", str(shop), "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q"], ["commit", "-qm", "Begin", "--allow-empty"]):
+        subprocess.run([*git, *words], check=True, capture_output=True)
+    (shop / "till.py").write_text("SUM = 1\n")
+    read = {"status": "harvested", "at": "2026-05-02T12:00:00+00:00", "title": "Talk"}
+    write_ledger(workspace, [{**read, "path": "/t/till", "name": "till", "project": str(shop),
+                             "project_root": str(shop)}])  # fmt: skip
+    task = "- Commit `till.py`: changed and not committed when the session ended [from: till, 2026-05-02]\n"
+    (workspace.paths.knowledge / "tasks.md").write_text(f"# Tasks\n\n## Open\n\n{task}\n## Done\n", encoding="utf-8")
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        view: Any = seat.panel.workbench.views["knowledge"]
+        watcher: Any = seat.panel.homes._watcher
+        seat.until(lambda: any(".git" in other for other in watcher._others) and watcher.ready.is_set())
+        seat.settle()
+        assert view.looks.waiting == []
+        for words in (["add", "till.py"], ["commit", "-qm", "The till"]):
+            subprocess.run([*git, *words], check=True, capture_output=True)
+        seat.until(lambda: view.looks.waiting)
+        assert [row.kind for row in view.looks.waiting] == ["finished"]
+
+
+def test_what_changes_while_the_watch_begins_anew_is_not_missed(at_home: Path) -> None:
+    """After a harvest it watches other repositories: for a moment it saw nothing, and told nobody."""
+    news, workspace = threading.Event(), workspace_at(at_home, demo=False)
+    watcher = Watcher(workspace.paths, news.set)
+    watcher.start()
+    try:
+        assert watcher.ready.wait(PATIENCE_SECONDS) and not news.is_set()
+        watcher.also([str(workspace.loaded.file)])
+        assert news.wait(PATIENCE_SECONDS)
+    finally:
+        watcher.stop()
 
 
 def test_a_broken_settings_file_is_told_and_mended_without_a_restart(desk: Desk, at_home: Path) -> None:

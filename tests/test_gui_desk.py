@@ -13,6 +13,7 @@ import pytest
 
 import gui.views.start
 from core.commands.bullets import add
+from core.commands.context import digest_on
 from core.commands.panel.start import digest_lines, start_of
 from core.commands.workspace import Workspace
 from core.knowledge.same import mark_of_text
@@ -23,7 +24,14 @@ from gui.views.strip import WEEKS, Strip, shades
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import Clock, Model, converse, harvested, make_home, read, write
-from tests.panel_desk import at_home_fixture, harvested_at, seated, workspace_at, write_ledger  # noqa: F401
+from tests.panel_desk import (  # noqa: F401 - pytest finds the fixture by itself
+    CONFIG,
+    at_home_fixture,
+    harvested_at,
+    seated,
+    workspace_at,
+    write_ledger,
+)
 from tests.waiting import PATIENCE_SECONDS
 
 HELD = "# Quarantine\n\n" + "".join(
@@ -163,6 +171,31 @@ def test_a_project_that_is_chosen_comes_first_and_one_that_is_gone_cannot_be_cho
         view.side.choose(str(at_home / "shop"))
         seat.settle()
         assert [row.text for row in view.list.rows] == ["shop", "Old", "api", "New"]
+
+
+def test_what_did_not_fit_is_said_of_the_project_that_is_shown(desk: Desk, at_home: Path) -> None:
+    """Half a line of 4,096 bytes was full, said the card: 40 lines of other projects did not fit."""
+    workspace = workspace_at(at_home, config=CONFIG + "digest_max_bytes = 700\n")
+    for name in ("api", "shop"):
+        (at_home / name).mkdir()
+    read = {"status": "harvested", "at": "2026-05-02T12:00:00+00:00", "title": "Talk"}
+    write_ledger(workspace, [{**read, "path": f"/t/{name}", "name": name, "project": str(at_home / name),
+                              "project_root": str(at_home / name)} for name in ("api", "shop")])  # fmt: skip
+    many = "".join(f"- The gate {at} of the api opens at noon [from: api, 2026-05-02]\n" for at in range(40))
+    shop = "- The **total** skips [returned rows](https://example.org/rows) [from: shop, 2026-05-01]\n"
+    write(workspace, "facts.md", shop + many)
+    digest_on(workspace)
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        side: Any = seat.panel.workbench.sides["knowledge"]
+        assert side.lines.lines[-1].aside == "the rest did not fit"
+        side.choose(str(at_home / "shop"))
+        seat.settle()
+        assert [(line.words, line.aside) for line in side.lines.lines] == [("The total skips returned rows", "")]
+        side.picked(side.lines.lines[0].key)
+        seat.settle()
+        assert seat.state.selected.raw.startswith("- The **total**"), "its bullet, not a file"
+        tip = desk.dpg.get_item_parent(desk.dpg.get_item_parent(side._why_tip))
+        assert not desk.dpg.is_item_shown(side._why) and not desk.dpg.is_item_shown(tip), "or the lines would show it"
 
 
 def test_esc_closes_the_list_of_projects_and_nothing_else(desk: Desk, at_home: Path) -> None:

@@ -28,6 +28,7 @@ class Played:
     now: float = 100.0
     events: list[tuple[float, Callable[[], object]]] = field(default_factory=list)  # in order; what happens at a time
     unseen: bool = False
+    other: bool = False  # another window has the keyboard
     posted: bool = False
 
     def wait(self, seconds: float) -> bool:
@@ -44,6 +45,9 @@ class Played:
 
     def hidden(self) -> bool:
         return self.unseen
+
+    def focused(self) -> bool:
+        return not (self.unseen or self.other)
 
     def draw(self) -> None:
         self.now += 0.004
@@ -122,6 +126,23 @@ def step_until(desk: Desk, ready: Callable[[], object]) -> None:
     while not ready():
         assert time.monotonic() < end, "it never came about"
         desk.loop.step()
+
+
+def test_whoever_comes_back_to_the_window_is_heard_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a tool has written meanwhile stands in no folder that is watched: the panel reads again then."""
+    played, loop = played_loop(monkeypatch)
+    came: list[float] = []
+    loop._returned = lambda: came.append(played.now)
+    run_for(played, loop, 5.0)
+    assert not came, "it was never away"
+    for where in ("other", "unseen"):
+        came.clear()
+        setattr(played, where, True)
+        run_for(played, loop, 5.0)
+        assert not came
+        setattr(played, where, False)
+        run_for(played, loop, 5.0)
+        assert len(came) == 1
 
 
 def test_the_real_window_is_woken_and_knows_when_it_is_hidden(desk: Desk) -> None:

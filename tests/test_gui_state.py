@@ -141,6 +141,8 @@ def test_what_a_project_does_not_get_is_told_of_it_and_not_of_the_folder_of_the_
     none = replace(start_of(home, ""), injected=False, why="not injected in this folder: nothing is of it")
     words = digest_words(overview(home), none)
     assert words[1:] == ("edited", "Nothing is put into prompts in this folder: nothing is of it")
+    damaged = digest_words(overview(home), replace(none, why="WARNING: the ledger is damaged"))
+    assert damaged[2] == "Nothing is put into prompts: the ledger is damaged"
 
 
 def test_the_project_around_the_panel_has_its_name(home: Workspace) -> None:
@@ -363,6 +365,7 @@ def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -
     assert [link.words for link in links(state)] == ["0 bullets", "6 not harvested yet"]
     assert harvest_button(state).label == "Harvest 6…" and harvest_button(State()).label == "Harvest…"
     assert resting_words(State(), 0.0)[2] == "Reading the store…"
+    assert resting_words(State(problem=ErrorInfo("a", "the disk is gone")), 0.0)[2] == "The disk is gone"
     there = state.snapshot
     assert there is not None
     failed = replace(there.overview.status, ledger={"harvest-failed": 2}, pending={})

@@ -38,8 +38,9 @@ def hint(look: Look, item: int, text: str, shortcut: str = "") -> int:
 
 
 def say_hint(words: int, text: str) -> None:
-    """Other words in a tooltip (`hint`), in short lines."""
+    """Other words in a tooltip (`hint`), in short lines; without any there is none."""
     dpg.set_value(words, tip_words(lettered(text)))
+    dpg.configure_item(dpg.get_item_parent(dpg.get_item_parent(words) or 0) or 0, show=bool(text))
 
 
 class Button:

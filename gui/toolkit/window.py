@@ -24,7 +24,7 @@ import dearpygui.dearpygui as dpg
 from core.base.result import ErrorInfo
 from gui.toolkit.jobs import Jobs
 
-ICONIFIED, VISIBLE = 0x00020002, 0x00020004  # GLFW_ICONIFIED, GLFW_VISIBLE
+FOCUSED, ICONIFIED, VISIBLE = 0x00020001, 0x00020002, 0x00020004  # as GLFW has them
 
 
 def display_problem(environment: dict[str, str] | None = None) -> ErrorInfo | None:
@@ -85,6 +85,11 @@ class Glfw:
             window, ICONIFIED
         )
         return not seen
+
+    def focused(self) -> bool:
+        """Whether the window has the keyboard. For the main thread."""
+        window = self.library.glfwGetCurrentContext()
+        return bool(window and self.library.glfwGetWindowAttrib(window, FOCUSED))
 
     def scale(self) -> float:
         """Content scale of the primary monitor, 1.0 where it is unknown. Starts GLFW when it is not started yet."""
@@ -156,8 +161,8 @@ class FrameLoop:
     """Draws frames while something happens, and sleeps otherwise.
 
     `tick()` runs before each frame on the interface thread and returns 0 when it wants another frame at once, or None.
-    `draw()` renders one frame (Dear PyGui's, when not given), `drawn()` is called after it. Callbacks of Dear PyGui run
-    one by one in `jobs`.
+    `draw()` renders one frame (Dear PyGui's, when not given), `drawn()` is called after it, `returned()` when the user
+    comes back to the window. Callbacks of Dear PyGui run one by one in `jobs`.
     """
 
     def __init__(
@@ -168,6 +173,7 @@ class FrameLoop:
         glfw: Glfw | None = None,
         draw: Callable[[], None] | None = None,
         drawn: Callable[[], object] = lambda: None,
+        returned: Callable[[], object] = lambda: None,
     ) -> None:
 
         self.jobs = jobs
@@ -175,7 +181,7 @@ class FrameLoop:
         self._tick = tick
         self._glfw = glfw
         self._draw = draw or dpg.render_dearpygui_frame
-        self._drawn = drawn
+        self._drawn, self._returned = drawn, returned
         self._running = dpg.is_dearpygui_running
         self._queue = dpg.get_callback_queue
         self._awake_until = 0.0
@@ -183,7 +189,7 @@ class FrameLoop:
         self._drawn_at = 0.0
         self._mouse: tuple[float, ...] = ()
         self._asked = threading.Event()
-        self._stopped = self._hidden = False
+        self._stopped = self._hidden = self._away = False
         jobs.wake = self.wake
 
     def wake(self) -> None:
@@ -207,6 +213,9 @@ class FrameLoop:
         """Wait for a reason to draw (a second at most), then draw one frame; none while nobody can see the window, and
         none where nothing that it shows has changed."""
         happened = self._wait()
+        away, self._away = self._away, self._glfw is not None and not self._glfw.focused()
+        if away and not self._away:
+            self.jobs.attempt(self._returned)
         if self._glfw is not None and self._glfw.hidden():
             self._unseen()
             self._hidden = True

@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
 from core.base.figures import age, count, seconds_of
 from core.base.project import is_below
+from core.base.result import ErrorInfo
 from core.commands.daily.autopilot import Autopilot
 from core.commands.panel.ledger_rows import rows_of
 from core.commands.panel.overview import WAITING
@@ -159,6 +160,11 @@ def day_words(day: str) -> str:
     except ValueError:
         return ""
     return f"{at.day} {at:%b}" if at.year == date.today().year else f"{at:%m.%Y}"
+
+
+def ledger_unread(problems: Iterable[ErrorInfo]) -> bool:
+    """Whether nobody can tell what was harvested."""
+    return any(one.code in ("ledger-corrupt", "ledger-unreadable") for one in problems)
 
 
 def capital(sentence: str) -> str:

@@ -38,7 +38,7 @@ NAMED: dict[str, tuple[str, str]] = {
     "digest_enabled": ("Every new conversation starts with the digest",
                        "Off: it starts with your own words in context.md only."),
     "digest_max_bytes": ("The digest has at most so many bytes",
-                         "What is newest and confirmed most often comes first; the files keep the rest."),
+                         "The lines that save most get the room; the files keep the rest."),
     "digest_scope": ("A conversation gets what was learned in",
                      "Yours: what you prefer or wrote yourself, and how your computer behaves."),
     "provider": ("Who reads the conversations",

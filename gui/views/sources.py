@@ -25,7 +25,7 @@ from gui.toolkit.layout import card, lowered, spread
 from gui.toolkit.letters import PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, hint, say, say_hint, text
-from gui.views.looks import ago, joined, short_folder
+from gui.views.looks import ago, joined, ledger_unread, short_folder
 
 KEY = "sources"
 
@@ -51,9 +51,9 @@ def source_words(found: SourceFound, now: float) -> str:
                   *(f"{number:,} {what}" for number, what in parts if number))  # fmt: skip
 
 
-def expiry_words(found: SourceFound) -> tuple[str, str]:
+def expiry_words(found: SourceFound, told: bool = True) -> tuple[str, str]:
     """What the tool itself deletes, in a sentence, and its colour: a warning when it is soon, louder when something
-    would be lost. Two empty words for a tool that keeps everything."""
+    would be lost, where the ledger has `told`. Two empty words for a tool that keeps everything."""
     if not found.expires_days or not found.conversations:
         return "", "hint"
     if not found.expiring:
@@ -61,6 +61,8 @@ def expiry_words(found: SourceFound) -> tuple[str, str]:
         return f"{found.title} deletes what is older than {count(found.expires_days, 'day')}{first}", "hint"
     soon = f"{found.title} deletes {found.expiring:,} of them within {KEEP_DAYS} days"
     lost = found.expiring_unharvested
+    if not told:
+        return soon, "edited"
     if not lost:
         return f"{soon}; all are harvested", "edited"
     words = "not harvested yet" if lost == found.expiring else f"{lost:,} not harvested yet"
@@ -117,8 +119,8 @@ class SourceLine:
         self._tip = hint(look, self._place, "")
         self.warning = text(look, self.item, "", "small", "edited", wrap=True)
 
-    def show(self, row: SourceFound | None, on: bool = True) -> None:
-        """Fill it; None hides it. `on`: a harvest reads it."""
+    def show(self, row: SourceFound | None, on: bool = True, told: bool = True) -> None:
+        """Fill it; None hides it. `on`: a harvest reads it; `told`: the ledger has said what is harvested."""
         dpg.configure_item(self.item, show=row is not None)
         if row is None:
             return
@@ -131,7 +133,7 @@ class SourceLine:
         off = is_here(row) and not on
         say(self._place, "switched off: no harvest reads it" if off else "   ".join(map(short_folder, folders)))
         say_hint(self._tip, "\n".join((*folders, source_words(row, time.time()))))
-        warning, color = expiry_words(row)
+        warning, color = expiry_words(row, told)
         say(self.warning, warning)
         self._look.tint(self.warning, color)
         self.harvest.show(row.conversations > 0 and self._alone is not None)
@@ -226,7 +228,7 @@ class SourcesColumn:
         on = {row.name: is_picked(self.picked, row.name) for row in report.rows}
         shown = [row for row in sorted(report.rows, key=is_here, reverse=True) if is_here(row) or on[row.name]]
         for place, row in zip_longest(self.lines, shown):
-            place.show(row, row is not None and on[row.name])
+            place.show(row, row is not None and on[row.name], not ledger_unread(report.errors))
         dpg.set_value(self._summary, summary(report.rows))
         paths = named_paths(self.picked)
         say(self._paths, "Every harvest also reads " + ", ".join(paths) if paths else "")

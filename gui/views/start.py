@@ -33,7 +33,8 @@ from gui.toolkit.rows import Line, Rows
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, choices, hint, say, say_hint, text
 from gui.views.digest_switch import DigestSwitch
-from gui.views.looks import CATEGORIES, NO_PROJECT, OF_FILE, STATUSES, ago, capital, category_of
+from gui.views.looks import CATEGORIES, NO_PROJECT, OF_FILE, STATUSES, ago, capital, category_of, ledger_unread
+from gui.views.reader_rows import marked_down
 
 SHOWN, SHORT = 8, 1
 """So many lines of the digest are shown, and in a low window."""
@@ -100,8 +101,7 @@ def ledger_lines(counts: Mapping[str, int] | None) -> list[Line]:
 
 def known_counts(snapshot: Snapshot) -> Mapping[str, int] | None:
     """How many conversations of each status; None where the ledger cannot be read."""
-    unread = any(one.code in ("ledger-corrupt", "ledger-unreadable") for one in snapshot.problems)
-    return None if unread else snapshot.overview.status.ledger
+    return None if ledger_unread(snapshot.problems) else snapshot.overview.status.ledger
 
 
 DIGEST_LOOKS = {
@@ -125,10 +125,9 @@ def digest_words(found: Overview, start: Start | None = None) -> tuple[str, str,
     if stands.state in (run_state.DELETED, run_state.MISSING) and found.would:
         words += f". It would hold {found.would:,} B"
     if stands.state in (run_state.WRITTEN, run_state.DIFFERENT) and not state.injected:
-        why = state.why.removeprefix("not injected")
-        return "circle-alert", "edited", f"Nothing is put into prompts{why if why != state.why else f': {why}'}"
-    if stands.state == run_state.WRITTEN and found.dropped:
-        words += f". {count(found.dropped, 'older bullet')} did not fit; the files keep them"
+        why = state.why.removeprefix("WARNING: ")
+        where = why.removeprefix("not injected")
+        return "circle-alert", "edited", f"Nothing is put into prompts{where if where != why else f': {why}'}"
     return sign, color, words
 
 
@@ -279,10 +278,11 @@ class StartColumn:
         self._look.tint(self._bytes, "text" if on else "hint")
         parts = [(amount, CATEGORIES[name].color) for name, amount in start.sections]
         self._bar.set(parts if on else (), start.most or 1)
+        lines = [(name, marked_down("", words).text) for name, words in start.lines[: self._most]]
         shown = [Line(words, CATEGORIES[name].icon, CATEGORIES[name].color, "muted" if on else "hint",
-                      key=("line", words), tip=words) for name, words in start.lines[: self._most]]  # fmt: skip
+                      key=("line", words)) for name, words in lines]  # fmt: skip
         more = len(start.lines) - len(shown)
-        left_out = f"{snapshot.overview.dropped:,} older did not fit" if snapshot.overview.dropped and on else ""
+        left_out = "the rest did not fit" if start.cut and on else ""
         if more > 0 or left_out:
             shown.append(Line(f"{count(more, 'more line')}" if more > 0 else "", tone="accent", aside=left_out,
                               key=("file", "digest.md")))  # fmt: skip
@@ -290,9 +290,10 @@ class StartColumn:
         together = known and on and start.words_bytes > 0
         say(self._total, f"{start.words_bytes + start.bytes:,} bytes with context.md" if together else "")
         sign, color, sentence = digest_words(snapshot.overview, start if start.most else None)
-        say(self._why, capital(start.problem) or ("" if on and color == "harvested" else f"{icon(sign)}  {sentence}"))
+        why = capital(start.problem) or ("" if on and color == "harvested" else f"{icon(sign)}  {sentence}")
+        say(self._why, why)
         self._look.tint(self._why, "failed" if start.problem else color)
-        say_hint(self._why_tip, start.why)
+        say_hint(self._why_tip, start.why if why else "")  # that of a hidden text would be the lines' above it
 
     def write_context(self) -> None:
         """Open the context file in the editor; begin it where there is none."""

@@ -113,7 +113,7 @@ def resting_words(state: State, now: float, told: ErrorInfo | None = None) -> tu
     """Icon, colour and sentence while nothing runs: what is wrong and not `told` below, else when something was
     harvested last."""
     if state.problem is not None:
-        return "circle-alert", "failed", state.problem.message
+        return "circle-alert", "failed", capital(state.problem.message)
     if state.snapshot is None:
         return "hourglass", "hint", "Reading the store…"
     found = state.snapshot

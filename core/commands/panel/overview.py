@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -60,15 +61,13 @@ class FileState:
 
 @dataclass(frozen=True)
 class Overview:
-    """The store at a glance, for a window. A digest made now `would` have so many bytes, and `dropped` is how many
-    bullets do not fit into it. `runs` are newest first. `waiting` are the
-    conversations that the next harvest reads, as rows of a ledger without a key, newest first; `ends` is when a tool
-    deletes a conversation, in seconds since 1970 by its path."""
+    """The store at a glance, for a window. A digest made now `would` have so many bytes. `runs` are newest first.
+    `waiting` are the conversations that the next harvest reads, as rows of a ledger without a key, newest first; `ends`
+    is when a tool deletes a conversation, in seconds since 1970 by its path."""
 
     status: Status
     files: tuple[FileState, ...]
     would: int
-    dropped: int
     runs: tuple[Run, ...]
     waiting: tuple[LedgerRow, ...] = ()
     ends: Mapping[str, float] = field(default_factory=dict)
@@ -90,9 +89,21 @@ def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now, proble
         message = f"the knowledge cannot be read: {error.strerror}"
         raise KnowledgeError("unreadable", message, error.filename or paths.knowledge) from error
     digest = state.made
-    would, dropped = (sum(digest.bytes.values()), digest.dropped) if digest else (0, 0)
+    would = sum(digest.bytes.values()) if digest else 0
     waiting = waiting_rows(workspace, state.awaited)
-    return Overview(state, rows, would, dropped, tuple(listed), waiting, ends(workspace))
+    return Overview(state, rows, would, tuple(listed), waiting, ends(workspace))
+
+
+def heads(folders: Iterable[str]) -> dict[str, int]:
+    """The files in which git notes each commit and checkout of the repositories in these folders, and when it did last,
+    in nanoseconds since 1970: what waits for the user's word may be another thing then."""
+    found = {}
+    for folder in folders:
+        path = os.path.join(folder, ".git", "logs", "HEAD")
+        if os.path.isabs(folder):
+            with suppress(OSError):
+                found[path] = os.stat(path).st_mtime_ns
+    return found
 
 
 def waiting_rows(workspace: Workspace, awaited: Sequence[Artifact]) -> tuple[LedgerRow, ...]:

@@ -12,15 +12,15 @@ from core.base.result import KnowledgeError, attempt
 from core.commands.context import PROJECT, ContextFile, context, digest_state
 from core.commands.workspace import Workspace
 from core.knowledge.categories import CATEGORY
-from core.knowledge.digest import section_sizes
+from core.knowledge.digest import NOTE, section_sizes
 
 
 @dataclass(frozen=True)
 class Start:
     """What a conversation in `project` (a folder, "" for none) starts with: the `words` of the context files (of which
     `file` is the one to write in; they are `words_bytes`), the lines of the digest as it gets it, each
-    behind its category, its bytes of `most`, and those of each section by category. `problem` is why nothing is known
-    of it."""
+    behind its category, its bytes of `most`, and those of each section by category; `cut`: not all of them fitted in.
+    `problem` is why nothing is known of it."""
 
     project: str = ""
     words: str = ""
@@ -30,6 +30,7 @@ class Start:
     bytes: int = 0
     most: int = 0
     sections: tuple[tuple[str, int], ...] = ()
+    cut: bool = False
     injected: bool = False
     why: str = ""
     problem: str = ""
@@ -47,7 +48,7 @@ def start_of(workspace: Workspace, project: str) -> Start:
     own = sum(one.bytes for one in files if one.exists)
     return Start(
         project, words, own, file, tuple(digest_lines(digest.text)), digest.bytes, digest.max_bytes,
-        tuple(section_sizes(digest.text).items()), digest.injected, digest.why,
+        tuple(section_sizes(digest.text).items()), NOTE in digest.text, digest.injected, digest.why,
     )  # fmt: skip
 
 
