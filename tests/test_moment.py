@@ -15,7 +15,7 @@ import pytest
 
 import tests.mcp_tools  # noqa: F401 - describes each tool once
 from tests.cli_call import call
-from tests.shop import FAILS, WORKS, edited, kept, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
+from tests.shop import FAILS, WORKS, edited, kept, ran, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="lines of a POSIX shell")
 
@@ -225,6 +225,18 @@ def test_what_one_side_said_is_read_from_the_whole_session(shop: Path) -> None:
     page = answered("read", name="s4:15", role="user")
     assert "[1 user]" in page and "[29 user]" in page and "Reply" not in page
     assert "[1 user]" not in answered("read", name="s4:15", role="user", around=4)
+
+
+@pytest.mark.parametrize("role", ["", "tool"])
+def test_a_question_is_answered_from_the_middle_of_what_a_tool_printed(shop: Path, role: str) -> None:
+    """The index has the ends of an output alone; a search of the raw file finds what stands between them."""
+    limit = "A client that lost the stream resumes within 60 seconds, or reads the whole list again."
+    lines = [f"- part {number} of the plan is as it was" for number in range(60)]
+    printed = "\n".join([*lines[:30], limit, "- key: sk-live-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c", *lines[30:]])
+    said = turn("user", "Look at the plan of the stream before you begin.", 0, "s4", shop)
+    kept("s4", [said, *ran("cat plan.md", printed, False, 1, "s4", shop)])
+    page = answered("read", name="s4:1", query="how long may a client that lost the stream resume?", role=role)
+    assert limit in page and "sk-live-4f9a" not in page
 
 
 def test_a_question_about_commands_is_told_the_usual_ones(shop: Path) -> None:

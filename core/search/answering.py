@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.search import conversations as stored
@@ -32,6 +33,9 @@ MATCHES, READ = 400, 4000
 LONG_SENTENCE, SHORT_SENTENCE, LONG_HEADING = 300, 24, 120
 NEAR = 0.4
 """So much speaks for the exchange around the best match, half of it for that around the second."""
+PRINTED = 3
+"""So many outputs of tools are read whole beside the exchanges, where they are given. Of 295 points of 136 questions
+the first answer and what is read after it tell 211, with the ends of outputs alone 205."""
 AT_END, ASKED, REACTION = 0.15, -0.15, -0.3
 """So much more speaks for the message that closes an exchange, so much for the request that began it, and for what the
 user said to what came of it."""
@@ -158,11 +162,19 @@ class Weighed(NamedTuple):
 
 
 def answering(
-    database: Database, query: Query, stems: Stems, thread: int, places: Sequence[int], told: str = "", role: str = ""
+    database: Database,
+    query: Query,
+    stems: Stems,
+    thread: int,
+    places: Sequence[int],
+    told: str = "",
+    role: str = "",
+    printed: Mapping[int, str] = MappingProxyType({}),
 ) -> Weighed | None:
     """The sentences of a conversation that may answer a question; `places` are the positions of the turns that match
     it, the best one first, () where nobody looked. What stands in `told` is known to the reader and left out; with a
-    `role` only what that one said. None where the question has no words."""
+    `role` only what that one said. Of what tools gave back the index has the ends: `printed` has the whole texts by
+    their positions. None where the question has no words."""
     if not query.terms:
         return None
     spoken = stored.spoken(database, thread)
@@ -170,7 +182,9 @@ def answering(
         of_role = set(stored.positions(database, thread, role))
         best = _best_places(database, query, stems, thread, (), of_role)
         worth = {place: NEAR / (1 + rank) for rank, place in enumerate(best)}
-        return weighed(query, stems, stored.turns_at(database, thread, sorted(worth)), 0, worth, told)
+        if role == "tool":
+            worth |= _best_printed(query, stems, printed)
+        return weighed(query, stems, _whole(stored.turns_at(database, thread, sorted(worth)), printed), 0, worth, told)
     ends = _ends_of_exchanges(spoken)
     others = {at for at, _ in spoken}.intersection(places) if places else {at for at, _ in spoken}
     best = _best_places(database, query, stems, thread, places[:1], others)
@@ -193,7 +207,9 @@ def answering(
         asked = max((at for at, role in spoken if role == "user"), default=end)
         for at in (asked, *range(max(asked + 1, end - BEHIND), end + BEHIND)):
             wanted[at] = max(wanted.get(at, 0.0), NEAR + AT_END)
-    pieces = stored.turns_at(database, thread, sorted(wanted))
+    for at, near in _best_printed(query, stems, printed).items():
+        wanted[at] = max(wanted.get(at, 0.0), near)
+    pieces = _whole(stored.turns_at(database, thread, sorted(wanted)), printed)
     pieces = _with_questions(database, thread, spoken, pieces)
     return weighed(query, stems, pieces, 0, wanted, told, stored.last_position(database, thread))
 
@@ -230,6 +246,25 @@ def _best_places(
     mass = {at: sum(query.terms[term].worth for term in terms) for at, terms in has.items()}
     best = sorted(mass, key=lambda at: (-mass[at], -at))[: PLACES - len(first)]
     return [*first, *best]
+
+
+def _best_printed(query: Query, stems: Stems, printed: Mapping[int, str]) -> dict[int, float]:
+    """The outputs in which the most of what is asked for stands close together, the later one of equals, and what that
+    speaks for them."""
+    wanted = {stem: at for at, term in enumerate(query.terms) for stem in term.stems}
+    lines = {at: [words_of(line) for line in sentences(text)] for at, text in printed.items()}
+    told = stems.telling({word for said in lines.values() for words in said for word in words}, wanted)
+    mass: dict[int, float] = {}
+    for at, said in lines.items():
+        has = [frozenset([told[word] for word in words if word in told]) for words in said]
+        near = (frozenset().union(*has[max(0, i - AROUND) : i + AROUND + 1]) for i in range(len(has)))
+        mass[at] = max((sum(query.terms[term].worth for term in some) for some in near), default=0.0)
+    best = sorted(mass, key=lambda at: (-mass[at], -at))[:PRINTED]
+    return {at: NEAR / (1 + rank) for rank, at in enumerate(best)}
+
+
+def _whole(pieces: Sequence[Piece], printed: Mapping[int, str]) -> list[Piece]:
+    return [one._replace(text=printed.get(one.position, one.text)) for one in pieces]
 
 
 def _ends_of_exchanges(spoken: Sequence[tuple[int, str]]) -> set[int]:

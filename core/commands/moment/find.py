@@ -595,6 +595,7 @@ def passage(
             return ""
         places = (turn - 1, *range(talk.count)) if turn else ()
         query = parse_query(question, database, stems := Stems())
-        weighed = answering(database, query, stems, held[-1].id, places, told, role)
+        printed = {one.number - 1: one.text for one in talk.turns if one.role == "tool" and not one.is_call}
+        weighed = answering(database, query, stems, held[-1].id, places, told, role, printed)
         made = weighed.excerpt(room) if weighed is not None else None
     return made.text if made is not None else ""
