@@ -186,8 +186,7 @@ def test_what_was_asked_for_is_told_apart_from_why(shop: Path) -> None:
     found = "The export loses rows because the queue is not drained before the worker stops."
     other = "The export in `mailer.py` is slow because the queue is long."
     token = "Zk7qP2x" + "W9vLm3"  # told as a password once, and said again alone
-    thought = f"QUEUE_SLOTS must be computed because the runner of {token} changes."
-    guess = "Maybe QUEUE_SLOTS = compute(5) must be nine because QUEUE_SLOTS of the runner changes."
+    thought = "QUEUE_SLOTS must be computed because the runner changes."
     body = "Two copies of the ledger,\nbecause the auditors ask for\na second one."
     rows = [
         turn("user", "Find out why the nightly export of the shop loses rows and mend it", 0, "s8", shop),
@@ -198,7 +197,7 @@ def test_what_was_asked_for_is_told_apart_from_why(shop: Path) -> None:
         ),
         turn("user", f"the password: {token}", 5, "s8", shop),
         turn("user", f"yes, go on with {token}", 6, "s8", shop),
-        turn("assistant", [{"type": "thinking", "thinking": f"{guess} {thought}"}], 6, "s8", shop),
+        turn("assistant", [{"type": "thinking", "thinking": thought}], 6, "s8", shop),
         *edited(shop / "q.py", "SLOTS = 1", lines[1], 7, "s8", shop),
         *edited(shop / "q.py", "COPIES = 1", lines[2], 9, "s8", shop),
     ]
@@ -213,8 +212,8 @@ def test_what_was_asked_for_is_told_apart_from_why(shop: Path) -> None:
     assert "let me" not in out and "mailer.py" not in out and "Co-Authored" not in out
     assert "  Two copies of the ledger, because the auditors ask for a second one.\n" in out
     out = call("why", "q.py:2")[1]
-    assert "loses rows and mend it … then: yes, go on" in out and "Maybe" not in out
-    assert "reason (thought, turn 9): QUEUE_SLOTS must be computed" in out and token not in out, out
+    assert "loses rows and mend it … then: yes, go on" in out and token not in out
+    assert thought not in out, "no turn of a conversation shows what was only thought"
     told = json.loads(call("why", "q.py:1", "--json")[1])["reasons"][0]
     assert told["quotes"][0] == {"text": found, "turn": 2, "by": "assistant"} and told["asked_turn"] == 1
 

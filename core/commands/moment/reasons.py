@@ -11,7 +11,7 @@ import json
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from html import unescape
@@ -60,24 +60,13 @@ _EVERYWHERE = frozenset((
     "should", "void", "async", "await", "public", "private", "export", "fmt.fprintf", "os.stderr", "t.errorf",
     "t.error", "t.fatalf", "console.log", "feat", "docs", "chore", "add", "use",
 ))  # fmt: skip
-_GUESSES = re.compile(
-    r"\b(?:maybe|perhaps|might|could|probably|seems?|looks? like|i (?:think|wonder|need)|would)\b|"
-    r"\?$|^\W*(?:wait|hmm|now)\b",
-    re.IGNORECASE,
-)
-"""What is thought on the way and may be dropped again."""
-_THOUGHT = re.compile(
-    rb'"(?:thinking|reasoningText)"\s*:\s*("(?:[^"\\]|\\.)+")|'
-    rb'"type"\s*:\s*"reasoning"[^{}]{0,300}?"text"\s*:\s*("(?:[^"\\]|\\.)+")'
-)
 _OF_CODE = re.compile(r"[a-z][A-Z]|_|\w\.\w")
 
 
 @dataclass(frozen=True)
 class Quote:
     """A sentence that gives a reason, the turn (from 1) where it stands, and who said it: `user`, `assistant`, `plan`,
-    `question`, `command` (one that failed), `thought` (behind that turn) or `report` (a sub-agent's, or the summary of
-    what went before)."""
+    `question`, `command` (one that failed) or `report` (a sub-agent's, or the summary of what went before)."""
 
     text: str
     turn: int
@@ -409,16 +398,8 @@ def _beginnings(text: str) -> frozenset[str]:
     return frozenset(word[:BEGINNING] for word in found if word not in _EVERYWHERE and word not in STOP_WORDS)
 
 
-def thoughts_in(data: bytes, talk: Conversation) -> Iterator[tuple[int, str]]:
-    """What the assistant thought, which is no turn of a conversation, out of the file that it was read from: behind
-    which turn (from 0), and the words. Nothing is redacted there."""
-    starts = [turn.start for turn in talk.turns]
-    for found in _THOUGHT.finditer(data):
-        yield bisect_right(starts, found.start()) - 1, _decoded((found[1] or found[2]).decode("utf-8", "replace"))
-
-
-def told_of(talk: Conversation, edit: int, of: Sought, thoughts: Iterable[tuple[int, str]] = ()) -> Told:
-    """What was asked for at an edit (a turn from 0), and the sentences that give its reason, also of `thoughts`."""
+def told_of(talk: Conversation, edit: int, of: Sought) -> Told:
+    """What was asked for at an edit (a turn from 0), and the sentences that give its reason."""
     orders = requests(read_session(talk))
     at, text = next((row for row in reversed(orders) if row[0] <= edit and _tells_work(row[1], of)), (-1, ""))
     until = next((row[0] for row in orders if row[0] > edit and _tells_work(row[1], of)), len(talk.turns))
@@ -429,16 +410,14 @@ def told_of(talk: Conversation, edit: int, of: Sought, thoughts: Iterable[tuple[
     if last := [row[1] for row in orders if at < row[0] <= edit and not row[1].endswith("?")]:
         order = " … then: ".join(filter(None, (order, " ".join(last[-1].split())[:ASKED])))
     of = of.rarer([row for turn in talk.turns if turn.role in ("user", "assistant") for row in rows_of(turn.text)])
-    thoughts = list(thoughts)
-    weighed = sorted(_weighed(talk, edit, at, until, of, thoughts), key=lambda one: -one[0])
+    weighed = sorted(_weighed(talk, edit, at, until, of), key=lambda one: -one[0])
     if not weighed or weighed[0][0] < LEAST_WORTH:
-        weighed = sorted(_weighed(talk, edit, at, until, of, thoughts, of.names), key=lambda one: -one[0])
+        weighed = sorted(_weighed(talk, edit, at, until, of, of.names), key=lambda one: -one[0])
     best: list[Quote] = []
     for worth, quote in weighed:
         if worth < max(LEAST_WORTH, SHARE_OF_BEST * weighed[0][0]) or len(best) == MAX_QUOTES:
             break
-        second = quote.by == "thought" and any(one.by == "thought" for one in best)
-        if not (second or quote.text in order or any(_alike(quote.text, one.text) for one in best)):
+        if not (quote.text in order or any(_alike(quote.text, one.text) for one in best)):
             best.append(quote)
     return Told(order, at + 1, tuple(best))
 
@@ -466,7 +445,6 @@ def _weighed(
     asked: int,
     until: int,
     of: Sought,
-    thoughts: Sequence[tuple[int, str]],
     names: frozenset[str] = frozenset(),
 ) -> Iterator[tuple[float, Quote]]:
     """The sentences that may give the reason, each with its weight; of the message that the request answers also the
@@ -496,11 +474,6 @@ def _weighed(
                 cue >= WEAK or at <= edit
             ):
                 yield near + cue + hits + of.place(quote.text) + 1.5 * (by == "user"), quote
-    for at, text in thoughts:
-        near = 1.0 if asked <= at <= edit else -1.0
-        for quote, cue in _sentences(text, at, "thought") if at <= edit else ():
-            if cue >= WEAK and not _GUESSES.search(quote.text) and (hits := of.hits(quote.text)) >= 2 * LEAST_HITS:
-                yield near + cue + hits + of.place(quote.text), quote
     explained = (Quote(found[1], edit + 1, "assistant") for found in _EXPLAINED.finditer(talk.turns[edit].text))
     yield from ((STRONG + 4.0 + of.hits(row.text), row) for row in explained if len(row.text) >= LEAST_SENTENCE)
     for at in range(edit + 1):
@@ -540,7 +513,7 @@ def _sentences(text: str, at: int, by: str, names: frozenset[str] = frozenset())
         if words.isascii() and len(words.split()) < LEAST_WORDS // 2:
             continue
         announced = ANNOUNCES.match(words) is not None
-        if by not in ("assistant", "thought") or not (words.endswith(("?", "？")) or (announced and cue < STRONG)):
+        if by != "assistant" or not (words.endswith(("?", "？")) or (announced and cue < STRONG)):
             yield Quote(words, at + 1, by), cue - FAINT * announced
 
 

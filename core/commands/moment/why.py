@@ -37,7 +37,6 @@ from core.commands.moment.reasons import (
     is_by,
     removes,
     sought,
-    thoughts_in,
     told_of,
 )  # fmt: skip
 from core.commands.row import FOREIGN, needed, top, whole_number
@@ -336,12 +335,11 @@ class _Look:
         if known_by in (BY_HASH, BY_SUBJECT) or not change.line:
             about += [change.subject, change.body, Path(self._name).stem]
         secrets = whole_of(self._workspace, held).secrets
-        thoughts = [(at, secrets.clear(text)) for at, text in thoughts_in(_source(held), talk)]
 
         def clean(text: str) -> str:
             return secrets.hide(secrets.clear(text))
 
-        told = told_of(talk, edit, sought(self._name, change.line, "\n".join(about)), thoughts)
+        told = told_of(talk, edit, sought(self._name, change.line, "\n".join(about)))
         return replace(
             row, session=held.name, turn=edit + 1, known_by=known_by, asked=clean(told.asked),
             asked_turn=told.turn, quotes=tuple(replace(quote, text=clean(quote.text)) for quote in told.quotes),
