@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from core.commands.bullets import add
 from core.commands.settings import config_set
 from core.harvest.report import Progress
 from gui import harvest_run
-from gui.watch import Watcher
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import (  # noqa: F401 - pytest finds the fixture by itself
     CONFIG,
@@ -96,19 +94,6 @@ def test_what_git_has_since_is_asked_about_without_a_harvest(desk: Desk, at_home
             subprocess.run([*git, *words], check=True, capture_output=True)
         seat.until(lambda: view.looks.waiting)
         assert [row.kind for row in view.looks.waiting] == ["finished"]
-
-
-def test_what_changes_while_the_watch_begins_anew_is_not_missed(at_home: Path) -> None:
-    """After a harvest it watches other repositories: for a moment it saw nothing, and told nobody."""
-    news, workspace = threading.Event(), workspace_at(at_home, demo=False)
-    watcher = Watcher(workspace.paths, news.set)
-    watcher.start()
-    try:
-        assert watcher.ready.wait(PATIENCE_SECONDS) and not news.is_set()
-        watcher.also([str(workspace.loaded.file)])
-        assert news.wait(PATIENCE_SECONDS)
-    finally:
-        watcher.stop()
 
 
 def test_a_broken_settings_file_is_told_and_mended_without_a_restart(desk: Desk, at_home: Path) -> None:

@@ -15,9 +15,8 @@ from core.commands.statements import Found
 from core.commands.workspace import Workspace
 from gui.toolkit.typeset import lines_of_words
 from gui.views.knowledge import KnowledgeView
-from gui.views.knowledge_rows import found_again, gather, meta_of
+from gui.views.knowledge_rows import coded, found_again, gather, meta_of
 from gui.views.looks import short_name
-from gui.views.reader_rows import marked_down
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, read, write
@@ -294,8 +293,7 @@ def test_what_is_empty_teaches(stand: Stand) -> None:
 
 def test_code_is_shown_as_code_wherever_its_line_breaks() -> None:
     """Backticks are for the file; without a ground nobody sees where a command ends."""
-    row = marked_down("", "**Checks**: `make lint` → ``a ` b`` and *so* on")
-    words, spans = row.text, row.code
+    words, spans = coded("**Checks**: `make lint` → ``a ` b`` and *so* on")
     assert words == "Checks: make lint → a ` b and *so* on" and [words[a:b] for a, b in spans] == ["make lint", "a ` b"]
     lines = lines_of_words(words, [(*span, "code") for span in spans], 14, lambda said, _role: float(len(said)))
     shown = [

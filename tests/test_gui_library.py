@@ -143,14 +143,6 @@ def test_code_and_prose_of_a_passage_keep_their_places(home: Workspace, files: P
         assert row.text.partition("\n")[2] == quote
     coded = marked_down("k", "a `b c` d `e`")
     assert [coded.text[begin:end] for begin, end in coded.code] == ["b c", "e"]
-    document = {
-        "id": "d",
-        "title": "Fuses",
-        "path": "/srv/fuses.md",
-        "summary": "Run `make check`, **never** [so](a/b).",
-    }
-    short = sheet(LibraryPage(documents=(document,), chosen="d"))[1]
-    assert short.text == "Run make check, never so." and len(short.code) == 1
 
 
 def test_nothing_of_the_library_is_loaded_before_its_view_is_opened() -> None:

@@ -609,14 +609,6 @@ def test_unknown_never_said_and_a_missing_phrase_are_told_apart(shop: Path) -> N
     assert "'purple elephant' stands nowhere" in call("find", '"purple elephant" notes')[1]
 
 
-def test_a_phrase_is_found_as_a_window_shows_it(shop: Path) -> None:
-    """Copied out of the panel, which shows no marks, it was said to stand nowhere."""
-    call("add", "facts", "The till wants **two** decimals; see [the guide](https://example.org/guide) and `till.py`.")
-    out = call("find", '"till wants two decimals; see the guide and till.py"')[1]
-    assert "stands nowhere" not in out and "The till wants" in out.splitlines()[0] and "weak" not in out
-    assert "stands nowhere" in call("find", '"till wants three decimals"')[1]
-
-
 def test_that_nobody_said_a_phrase_comes_before_what_has_most_of_its_words(shop: Path) -> None:
     """Whoever looks for exact words took the first line for them; what shares one common word is no answer at all."""
     for out in (call("find", '"purple elephant notes"')[1], answered("find", query='"purple elephant notes"')):

@@ -26,7 +26,7 @@ from core.search.rank import Features
 from core.search.reading import Seen, see_all
 from core.search.store import Row, one_state
 from core.search.terms import Query, parse_query, phrases_in
-from core.search.words import Stems, folded, stands_in
+from core.search.words import Stems, folded
 
 NEAR_SAID, NEAR_SURE = 2.0, 3.5
 """From so many deviations on, that an entry is near by vector is a reason; and so near it is as good a hit without the
@@ -277,7 +277,7 @@ def _order(row: Row) -> tuple[int, str, str, int]:
 def _letters(query: Query, row: Row) -> tuple[str, float]:
     """Which letters of the query stand in an entry as they were typed, and what that is worth."""
     text = folded(f"{row.title}\n{row.text}")
-    said = [phrase for phrase in query.phrases if stands_in(phrase, text)]
+    said = [phrase for phrase in query.phrases if phrase in text]
     bonus = PHRASE * len(said)
     if (len(query.words) > 1 or query.exact) and query.literal in text:
         return query.literal, bonus + LITERAL * min(1.0, len(query.literal) / LITERAL_CHARACTERS)

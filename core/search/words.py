@@ -78,15 +78,6 @@ def folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-_MARKS = re.compile(r"\*\*|`|\[|\]\([^()\s]*\)")
-
-
-def stands_in(phrase: str, *texts: str) -> bool:
-    """Whether a phrase stands in one of these texts, all `folded`; or does without the marks of bold, code and links,
-    which a window does not show."""
-    return any(phrase in text or phrase in _MARKS.sub("", text) for text in texts)
-
-
 class Stems:
     """Words to stems, by the very tokenizer of the index, each word looked up once in the life of a process."""
 

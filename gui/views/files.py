@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 import dearpygui.dearpygui as dpg
 
+from core.base.markdown import without_emphasis
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.panel.files import (
     NotesOverview,
@@ -40,7 +41,6 @@ from gui.toolkit.widgets import Button, CopyText, say, text
 from gui.views.knowledge_rows import act_of, change, meta_of
 from gui.views.list_view import FilteredView
 from gui.views.looks import capital, joined, short_folder
-from gui.views.reader_rows import marked_down
 from gui.watch import SourceWatch
 
 COLUMNS = (
@@ -168,11 +168,11 @@ def note_row(found: Found, at: int, span: Span | None) -> FlowRow:
     bullet = found.bullet
     where = "whole file" if span is None else f"line {span[0]}" if span[0] == span[1] else f"lines {span[0]}–{span[1]}"
     meta = joined(where, meta_of(found).removeprefix("written "))
-    row = marked_down(at, "\n".join([bullet.text, *(line.strip() for line in bullet.more)]))
+    text = "\n".join([without_emphasis(bullet.text), *(line.strip() for line in bullet.more)])
     if bullet.struck:
-        return replace(row, meta=meta, icon="strikethrough", color="hint", text_color="hint", can=CAN)
+        return FlowRow(at, text, meta, "strikethrough", "hint", "hint", CAN)
     picture, color = ("file-text", "hint") if span is None else ("arrow-left", "accent")
-    return replace(row, meta=meta, icon=picture, color=color, can=CAN)
+    return FlowRow(at, text, meta, picture, color, "text", CAN)
 
 
 def headline(note: NoteView) -> tuple[str, str]:

@@ -3,6 +3,7 @@ commands that carry what was seen, for the list and for the evidence beside it."
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -20,10 +21,10 @@ from core.commands.statements import Found, Said, said
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.toolkit.flow_rows import FlowRow, RowAction
+from gui.toolkit.typeset import lettered
 from gui.views import memories
 from gui.views.looks import CATEGORIES, NO_PROJECT, Looks, day_words, joined, project_of, short_name
 from gui.views.memories import MEMORIES, MemoryBook
-from gui.views.reader_rows import marked_down
 
 EMPTY: dict[str, tuple[str, str]] = {
     "all": ("Nothing is known yet", "What your conversations taught stands here,\nby project, the newest first."),
@@ -38,6 +39,7 @@ EMPTY: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 ALL = "all"
 """All categories together, by project; without the tasks that are done, which would flood it."""
+_CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 NAMES = {
     ALL: Looks("All", "layers", "accent"),
     **{name: CATEGORIES[name] for name in EMPTY if name in CATEGORIES},
@@ -145,6 +147,21 @@ def own_first(rows: Sequence[FlowRow], project: str) -> Sequence[FlowRow]:
     return (*rows[at:end], *rows[:at], *rows[end:])
 
 
+def coded(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """A bullet's text without the signs around its code and the stars of a playbook's name, and where the code is."""
+    name, stars, rest = text[2:].partition("**") if text.startswith("**") else ("", "", "")
+    text = f"{name}{rest}" if stars else text
+    words, spans, end = "", list[tuple[int, int]](), 0
+    for one in _CODE.finditer(text):
+        words += text[end : one.start()]
+        code = one[2].strip() or one[2]
+        spans.append((len(words), len(words) + len(code)))
+        words, end = words + code, one.end()
+    whole = words + text[end:]
+    shown = lettered(whole)
+    return (whole, tuple(spans)) if shown == whole else (shown, ())
+
+
 def keyed_rows(view: CategoryView) -> dict[BulletKey, Said]:
     """The statements of a category under keys that stay theirs when lines above come and go."""
     counts: dict[str, int] = {}
@@ -161,8 +178,7 @@ def row_of(key: BulletKey, one: Said) -> FlowRow:
     found = one.found
     _, icon, color, _ = CATEGORIES[found.category]
     bullet = found.bullet
-    shown = marked_down(key, bullet.text).drawn()
-    text, code = shown.text, shown.code
+    text, code = coded(bullet.text)
     meta = meta_of(found, one.conversations)
     if found.category == "quarantine":
         item = held_item(bullet, 0)

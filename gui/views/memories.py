@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 
+from core.base.markdown import without_emphasis
 from core.base.result import ErrorInfo
 from core.commands.context import GLOBAL, ContextFile, context_files
 from core.commands.memories import (
@@ -25,7 +26,6 @@ from gui.shell import Shell
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.letters import shortened
 from gui.views.looks import MEMORY_CATEGORIES, Looks, joined, short_folder, tags_words
-from gui.views.reader_rows import marked_down
 
 MEMORIES = "memories"
 """The name of the category."""
@@ -103,11 +103,10 @@ def row_of(memory: Memory, archived: bool) -> FlowRow:
     _, icon, color, _ = MEMORY_CATEGORIES.get(memory.category, UNKNOWN)
     scope = "" if memory.scope == GLOBAL else "this project"
     about = (tags_words(memory.tags), local_day(memory.created), scope, memory.saved_by)
-    row = marked_down(str(memory.path), shown(memory.content))
+    key, text = str(memory.path), without_emphasis(shown(memory.content))
     if archived:
-        meta = joined(*about, "archived")
-        return replace(row, meta=meta, icon="archive", color="hint", text_color="muted", can=ARCHIVED_CAN)
-    return replace(row, meta=joined(*about), icon=icon, color=color, can=SAVED_CAN)
+        return FlowRow(key, text, joined(*about, "archived"), "archive", "hint", "muted", ARCHIVED_CAN)
+    return FlowRow(key, text, joined(*about), icon, color, "text", SAVED_CAN)
 
 
 def shown(content: str) -> str:

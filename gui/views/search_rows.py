@@ -164,33 +164,26 @@ def conversation_row(hit: ConversationHit) -> FlowRow:
     terms, looks = terms_of(hit.why), ENTRY_KINDS["conversation"]
     who = SPEAKERS.get(hit.role, capital(hit.role))
     begin = f"{who}, turn {hit.turn:,}:  " if hit.turn else ""
-    said = _CELLS.sub(lambda line: line[0].replace("|", " "), _SIGNS.sub(" ", visible(hit.text)))
-    said = " ".join(said.split())
-    title = marked_down("", one_line_of(hit.title) or short_name(hit.name)).text
+    said = " ".join(_SIGNS.sub(" ", visible(hit.text)).split())
+    title = one_line_of(hit.title) or short_name(hit.name)
     many = len(hit.places)
     folder = short_folder(hit.project or hit.folder).rpartition("/")[2]
     turns = f"in {many:,} of {count(hit.turns, 'turn')}" if many > 1 else count(hit.turns, "turn")
     about = (local_day(hit.day) if hit.day else "", hit.tool, folder, turns, "in the trash" if hit.in_trash else "",
              hit.branch, why_words(hit.why))  # fmt: skip
     meta, can = joined(*map(one_line_of, about)), frozenset({"read", "copy", "open"} if hit.path else {"read", "copy"})
-    row = marked_row(key_of(hit), said, terms, SAID, f"{title}\n{begin}" if said else title)
+    row = marked_row(key_of(hit), f"{title}\n{begin}{excerpt(said, terms, SAID)}" if said else title, terms)
     return replace(row, meta=meta, icon=looks.icon, color=looks.color, can=can, strong=len(title))
 
 
-_SIGNS = re.compile(r"^[ \t]*(?:(?:```|~~~).*|\|[-:| ]+\|[ \t]*$|#+ )", re.MULTILINE)
-_CELLS = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)
-"""A row of a table: elsewhere the sign is a pipe, without which a command is another one."""
+_SIGNS = re.compile(r"\|[-:| ]+\||(?:^|\n)#+ |\|")
 SPEAKERS = {"user": "You", "assistant": "Assistant", "tool": "Tool"}
 
 
-def marked_row(key: str, words: str, terms: Sequence[str], most: int = EXCERPT, head: str = "") -> FlowRow:
-    """Words as a row behind a `head`: code as code, without the signs of markdown, of many the part around the first
-    match, and the terms marked."""
+def marked_row(key: str, words: str, terms: Sequence[str]) -> FlowRow:
+    """Words as a row: code as code, without the signs of markdown, and the terms marked."""
     row = marked_down(key, words)
-    part, moved = excerpt(row.text, terms, most)
-    text, moved = head + part, moved + len(head)
-    code = ((max(begin + moved, len(head)), min(end + moved, len(text))) for begin, end in row.code)
-    return replace(row, text=text, code=tuple(one for one in code if one[0] < one[1]), marks=tuple(spans(text, terms)))
+    return replace(row, marks=tuple(spans(row.text, terms)))
 
 
 def row_of(hit: Hit | ConversationHit) -> FlowRow:
@@ -203,7 +196,7 @@ def row_of(hit: Hit | ConversationHit) -> FlowRow:
     date = local_day(entry.date) if entry.date else ""
     meta = joined(why_words(hit.why), date, source_of(entry), seen)
     can = frozenset({"go", "copy", "open"} if entry.path else {"copy"})
-    row = marked_row(key_of(hit), visible(entry.text), terms)
+    row = marked_row(key_of(hit), excerpt(visible(entry.text), terms), terms)
     return replace(row, meta=meta, icon=icon, color=color, can=can)
 
 
@@ -253,18 +246,16 @@ def terms_of(why: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted({term.lower() for term in found if term.strip()}, key=lambda term: (-len(term), term)))
 
 
-def excerpt(text: str, terms: Sequence[str], most: int = EXCERPT) -> tuple[str, int]:
-    """A text as it is shown: of a long one the part around its first match; and how far its letters have moved."""
+def excerpt(text: str, terms: Sequence[str], most: int = EXCERPT) -> str:
+    """A text as it is shown: of a long one the part around its first match."""
     if len(text) <= most:
-        return text, 0
+        return text
     places = spans(text, terms)
     begin = max(0, places[0][0] - BEFORE) if places else 0
     if begin:
         begin = text.find(" ", begin, begin + 30) + 1 or begin
-    begin += len(text[begin:]) - len(text[begin:].lstrip())
-    cut = text[begin : begin + most].rstrip()
-    before = "… " if begin else ""
-    return before + cut + (" …" if begin + most < len(text) else ""), len(before) - begin
+    cut = text[begin : begin + most].strip()
+    return ("… " if begin else "") + cut + (" …" if begin + most < len(text) else "")
 
 
 def spans(text: str, terms: Sequence[str]) -> list[tuple[int, int]]:

@@ -58,7 +58,7 @@ from core.search.conversation_query import called_alike, known_project, names_in
 from core.search.days import Question, question
 from core.search.query import EXACT, NEAR_SURE, WEAK, Hit
 from core.search.terms import parse_query, phrases_in
-from core.search.words import STOP_WORDS, Stems, folded, stands_in, words_of
+from core.search.words import STOP_WORDS, Stems, folded, words_of
 
 if TYPE_CHECKING:
     from core.conversation_index import Brought
@@ -416,7 +416,7 @@ class _Look:
         """What stood in quotation marks, or is a name with its punctuation, and in nothing that was found."""
         told = [folded(text) for text in self._texts]
         named = [self._query.literal] if self._query is not None and self.inexact else []
-        return [*named, *(phrase for phrase in phrases_in(self.text) if not stands_in(phrase, *told))]
+        return [*named, *(phrase for phrase in phrases_in(self.text) if not any(phrase in text for text in told))]
 
     @property
     def inexact(self) -> bool:

@@ -46,7 +46,7 @@ from gui.views.looks import (
     short_name,
     tags_words,
 )
-from gui.views.reader_rows import clock, in_parts, inline, marked_down
+from gui.views.reader_rows import clock, in_parts, marked_down
 from gui.views.start import hand_words
 
 CHUNK = 1200
@@ -301,8 +301,7 @@ def bullet_page(view: BulletView, kept: Evidence | None = None, used: str = "") 
     _, picture, color, noun = CATEGORIES[found.category]
     one = Said(found, view.others)
     row = row_of((found.category, found.bullet.raw, 1), one) if found.category != "files" else None
-    whole = "\n".join((found.bullet.text, *(line.strip() for line in found.bullet.more)))
-    body = row.text if found.category == "quarantine" and row is not None else inline(whole)[0]
+    body = row.text if row is not None else without_emphasis(found.bullet.text)
     facts = [row.meta if row is not None else meta_of(found), f"{view.file}:{found.bullet.line}"]
     facts += [f"{capital(used)} (U says how it served)"] if used else []
     if view.by_tool:

@@ -124,10 +124,9 @@ def sheet(state: LibraryPage) -> list[FlowRow]:
     if document is None:
         return []
     title = shortened(plain(str(document["title"])), TITLE)
-    summary = marked_down("summary", plain(str(document["summary"] or "")) or "Without a summary.")
     return [
         FlowRow("title", title, short_folder(str(document["path"])), strong=len(title)),
-        replace(summary, text_color="muted"),
+        FlowRow("summary", plain(str(document["summary"] or "")) or "Without a summary.", text_color="muted"),
     ]
 
 
