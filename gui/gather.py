@@ -15,7 +15,7 @@ from typing import Any
 from core.base import files
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.panel.ledger_rows import LedgerRows, counts_at_once, ledger_rows
-from core.commands.panel.overview import heads, overview
+from core.commands.panel.overview import overview
 from core.commands.settings import NOT_TRUSTED, Settings, asked, config_show, unanswered
 from core.commands.workspace import Workspace, reopened
 from gui.shell import GATHER, Shell
@@ -77,7 +77,6 @@ def gather(
         rows,
         settings.value if isinstance(settings, Ok) else None,
         _sha_of(settings.value) if isinstance(settings, Ok) else "",
-        heads=heads(rows.by_project),
     )
     # What a conversation is called stands in many rows.
     seen_by = (data or {}) if before is None or before.ledger.mark == rows.mark else {}

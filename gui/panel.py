@@ -181,8 +181,10 @@ class KnowledgePanel:
         self.look.focus.take()
 
     def returned(self) -> None:
-        """The user comes back to the window: what tools have written since waits nowhere in the store."""
+        """The user comes back to the window: what tools have written since, and what was committed, stands nowhere in
+        the store."""
         self.reader.ask()
+        self.shell.change(returns=self.shell.state.returns + 1)
 
     def tick(self) -> float | None:
         """Before each frame: do what was posted, show what came of it. 0.0: another frame is wanted; None: idle."""
@@ -191,7 +193,7 @@ class KnowledgePanel:
         minute = int(time.time() // AGES_SECONDS)
         if minute != self._minute and ((mouse := dpg.get_mouse_pos(local=False)) != self._mouse or self.keyboard.heard):
             self._mouse, self.keyboard.heard = mouse, False
-            self.returned()
+            self.reader.ask()  # somebody is here: what tools have written since waits nowhere in the store
         if self.shell.dirty or minute != self._minute:  # an age that is shown may be another one
             self._minute = minute
             worked += 1
@@ -254,7 +256,7 @@ class KnowledgePanel:
                 problem=None,
             )
         if found.snapshot.settings is not None:
-            self.homes.also([found.snapshot.settings.writable, *found.snapshot.heads])
+            self.homes.also([found.snapshot.settings.writable])
 
     def _fault(self, error: ErrorInfo) -> None:
         if self.root and dpg.does_item_exist(self.root):

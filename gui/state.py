@@ -55,7 +55,7 @@ NO_ROWS = rows_of(())
 class Snapshot:
     """The store as it was read once. `ledger` is newest first; `settings_sha` is the sha256 of the file that a change
     of a setting goes to, as it was read; `problems` is what could not be read; `waiting` is what the current folder
-    wants a yes for; `heads` is what git has noted of the projects (`overview.heads`)."""
+    wants a yes for."""
 
     overview: Overview
     ledger: LedgerRows = NO_ROWS
@@ -63,7 +63,6 @@ class Snapshot:
     settings_sha: str = ""
     problems: tuple[ErrorInfo, ...] = ()
     waiting: tuple[TrustRow, ...] = ()
-    heads: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,8 @@ class State:
 
     `away` says that the home is not the user's own but the demo's. `data` holds what the `gather` function of each
     view returned, by the view's name; `view` names the view that is open; `problem` is why nothing could be
-    gathered. Of a large ledger `first_counts` (by status) and `first_rows` are there before a snapshot is.
+    gathered. Of a large ledger `first_counts` (by status) and `first_rows` are there before a snapshot is. `returns`
+    counts how often the user came back to the window.
     """
 
     home: str = ""
@@ -101,6 +101,7 @@ class State:
     selected: Selection = NOTHING
     activity: Activity | None = None
     problem: ErrorInfo | None = None
+    returns: int = 0
 
     def of(self, view: str) -> Any:
         """What that view's `gather` returned last, None before the first time."""

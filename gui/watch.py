@@ -25,7 +25,7 @@ def matters(path: str, paths: Paths, others: Iterable[str] = ()) -> bool:
     """Whether a change of `path` can change what the panel shows. Pure.
 
     Not ours: temporary files of our own writes and of editors, and `.state`, where a harvest keeps its journal. Beside
-    the home only the files named in `others` count (the settings file, and those in which git notes each commit).
+    the home only the files named in `others` count (the settings file, the source file that is looked at).
     """
     place = Path(path)
     name = place.name

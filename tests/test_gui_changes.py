@@ -71,7 +71,7 @@ def test_what_others_change_appears_by_itself(desk: Desk, at_home: Path) -> None
         assert seat.state.snapshot.overview.file("facts.md").by_hand
 
 
-def test_what_git_has_since_is_asked_about_without_a_harvest(desk: Desk, at_home: Path) -> None:
+def test_what_git_has_since_is_asked_about_when_the_user_is_back(desk: Desk, at_home: Path) -> None:
     """A commit by hand changes nothing in the store: the task stood there as if nobody had done it."""
     workspace, shop = workspace_at(at_home, demo=False), at_home / "shop"
     shop.mkdir()
@@ -86,12 +86,11 @@ def test_what_git_has_since_is_asked_about_without_a_harvest(desk: Desk, at_home
     (workspace.paths.knowledge / "tasks.md").write_text(f"# Tasks\n\n## Open\n\n{task}\n## Done\n", encoding="utf-8")
     with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
         view: Any = seat.panel.workbench.views["knowledge"]
-        watcher: Any = seat.panel.homes._watcher
-        seat.until(lambda: any(".git" in other for other in watcher._others) and watcher.ready.is_set())
         seat.settle()
         assert view.looks.waiting == []
         for words in (["add", "till.py"], ["commit", "-qm", "The till"]):
             subprocess.run([*git, *words], check=True, capture_output=True)
+        seat.panel.returned()
         seat.until(lambda: view.looks.waiting)
         assert [row.kind for row in view.looks.waiting] == ["finished"]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from core.commands.conversations import ConversationHit
 from core.commands.memories import save
 from core.commands.workspace import Workspace
 from gui.state import Activity
@@ -18,6 +19,7 @@ from gui.toolkit.icons import icon
 from gui.views.search_rows import (
     Findings,
     Wanted,
+    conversation_row,
     excerpt,
     find,
     marked_row,
@@ -136,6 +138,17 @@ def test_rows_say_why_when_and_where_from(home: Workspace) -> None:
     only = find(home, Wanted("kettle", "memory"))
     assert [hit.entry.kind for hit in only.hits] == ["memory"] and only.counts["bullet"] == 2
     assert find(home, Wanted("  ")).hits == ()
+
+
+def test_a_conversation_is_shown_without_the_bars_of_a_table_and_with_the_pipes_of_a_command() -> None:
+    """`ls | wc` was shown as `ls wc`."""
+    said = "| file | rows |\n|---|---|\n| a.py | 3 |\n\nIt ran ls | wc -l || true."
+    of = dict.fromkeys(("source", "tool", "day", "started", "ended", "project", "folder", "branch", "path"), "")
+    hit = ConversationHit(name="talk", title="Rows", turns=1, turn=1, role="tool", text=said, why=("words: wc",),
+                          score=1.0, rank=1.0, places=(1,), in_trash=False, **of)  # fmt: skip
+    row = conversation_row(hit)
+    assert row.text == "Rows\nTool, turn 1:  file rows a.py 3 It ran ls | wc -l || true."
+    assert [row.text[begin:end] for begin, end in row.marks] == ["wc"]
 
 
 def test_the_reason_says_nothing_twice() -> None:

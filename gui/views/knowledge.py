@@ -132,7 +132,7 @@ class KnowledgeView(ListView[Knowledge]):
             self._wanted = wanted
             self._go(wanted)
         if state.view == self.name:
-            self.looks.ask(self.data, state.snapshot)
+            self.looks.ask(state.returns, self.data, state.snapshot)
 
     def _go(self, wanted: Selection) -> None:
         """A category, or the bullet with the words of a line of the digest."""

@@ -131,7 +131,7 @@ class LookCard:
     # --- what waits ---
 
     def ask(self, *of: object) -> None:
-        """Look for what waits, when the bullets or the ledger are others than the last time."""
+        """Look for what waits, when the bullets or the ledger are others than the last time, or the user was away."""
         if self._pending or of[-1] is None or the_same(of, self._of):
             return
         self._pending, self._of = True, of

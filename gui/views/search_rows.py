@@ -164,7 +164,8 @@ def conversation_row(hit: ConversationHit) -> FlowRow:
     terms, looks = terms_of(hit.why), ENTRY_KINDS["conversation"]
     who = SPEAKERS.get(hit.role, capital(hit.role))
     begin = f"{who}, turn {hit.turn:,}:  " if hit.turn else ""
-    said = " ".join(_SIGNS.sub(" ", visible(hit.text)).split())
+    said = _CELLS.sub(lambda line: line[0].replace("|", " "), _SIGNS.sub(" ", visible(hit.text)))
+    said = " ".join(said.split())
     title = one_line_of(hit.title) or short_name(hit.name)
     many = len(hit.places)
     folder = short_folder(hit.project or hit.folder).rpartition("/")[2]
@@ -176,7 +177,9 @@ def conversation_row(hit: ConversationHit) -> FlowRow:
     return replace(row, meta=meta, icon=looks.icon, color=looks.color, can=can, strong=len(title))
 
 
-_SIGNS = re.compile(r"\|[-:| ]+\||(?:^|\n)#+ |\|")
+_SIGNS = re.compile(r"\|(?=[:| ]*-)[-:| ]+\||(?:^|\n)#+ ")
+_CELLS = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)
+"""A row of a table: elsewhere the sign is a pipe, without which a command is another one."""
 SPEAKERS = {"user": "You", "assistant": "Assistant", "tool": "Tool"}
 
 

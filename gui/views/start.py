@@ -34,7 +34,6 @@ from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, choices, hint, say, say_hint, text
 from gui.views.digest_switch import DigestSwitch
 from gui.views.looks import CATEGORIES, NO_PROJECT, OF_FILE, STATUSES, ago, capital, category_of, ledger_unread
-from gui.views.reader_rows import marked_down
 
 SHOWN, SHORT = 8, 1
 """So many lines of the digest are shown, and in a low window."""
@@ -278,9 +277,8 @@ class StartColumn:
         self._look.tint(self._bytes, "text" if on else "hint")
         parts = [(amount, CATEGORIES[name].color) for name, amount in start.sections]
         self._bar.set(parts if on else (), start.most or 1)
-        lines = [(name, marked_down("", words).text) for name, words in start.lines[: self._most]]
         shown = [Line(words, CATEGORIES[name].icon, CATEGORIES[name].color, "muted" if on else "hint",
-                      key=("line", words)) for name, words in lines]  # fmt: skip
+                      key=("line", words)) for name, words in start.lines[: self._most]]  # fmt: skip
         more = len(start.lines) - len(shown)
         left_out = "the rest did not fit" if start.cut and on else ""
         if more > 0 or left_out:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -92,18 +91,6 @@ def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now, proble
     would = sum(digest.bytes.values()) if digest else 0
     waiting = waiting_rows(workspace, state.awaited)
     return Overview(state, rows, would, tuple(listed), waiting, ends(workspace))
-
-
-def heads(folders: Iterable[str]) -> dict[str, int]:
-    """The files in which git notes each commit and checkout of the repositories in these folders, and when it did last,
-    in nanoseconds since 1970: what waits for the user's word may be another thing then."""
-    found = {}
-    for folder in folders:
-        path = os.path.join(folder, ".git", "logs", "HEAD")
-        if os.path.isabs(folder):
-            with suppress(OSError):
-                found[path] = os.stat(path).st_mtime_ns
-    return found
 
 
 def waiting_rows(workspace: Workspace, awaited: Sequence[Artifact]) -> tuple[LedgerRow, ...]:
