@@ -76,24 +76,6 @@ def test_a_command_that_failed_here_is_warned_about_and_an_error_cured(shop: Pat
     assert hook(shop, shell(WORKS)) == "" == hook(shop, shell("git status"))
 
 
-def test_a_part_of_a_line_that_failed_is_warned_about_in_another_line(shop: Path) -> None:
-    """Nobody runs the same three commands again: the branch that no work tree may check out twice is asked for."""
-    line = "git stash && git checkout trunk && git pull origin trunk"
-    error = "fatal: 'trunk' is already used by worktree"
-    works = "git checkout -b till origin/trunk"
-    rows = [
-        *ran(line, error, True, 0, "s3", shop),
-        *ran("git fetch origin trunk", "fetched", False, 2, "s3", shop),
-        *ran(works, "switched", False, 4, "s3", shop),
-    ]
-    kept("s3", rows)
-    told = hook(shop, shell("git checkout trunk && git pull"))
-    assert f"`{works}` works" in told and error in told
-    assert hook(shop, shell("git pull origin trunk"), "second") == "", "it did not come to that"
-    kept("s4", ran("git checkout trunk && make", "fine", False, 0, "s4", shop))
-    assert hook(shop, shell("git checkout trunk && git pull"), "third") == "", "by now it works"
-
-
 def test_a_program_that_is_not_found_is_told_by_what_took_its_arguments(shop: Path) -> None:
     """A warning that names no way out costs the agent the search that was made once."""
     rows = [
@@ -504,13 +486,13 @@ def test_no_secret_in_a_command_or_a_path_is_written_down(shop: Path) -> None:
     assert call("add", "files", "The retries are counted here", "--file", str(file))[0] == 0
     kept(
         "s3",
-        ran("git checkout trunk && make", "fatal: 'trunk' is already used by worktree", True, 0, "s3", shop)
+        ran("git checkout trunk", "fatal: 'trunk' is already used by worktree", True, 0, "s3", shop)
         + ran("git checkout -b till origin/trunk", "switched", False, 2, "s3", shop),
     )
     assert call("search", "retries")[0] == 0
     by_link = {"file_path": str(shop / token / "app.py")}
     assert "retries" in hook(shop, {"hook_event_name": "PreToolUse", "tool_name": "Edit", "tool_input": by_link})
-    assert "origin/trunk" in hook(shop, shell(f"git checkout trunk && curl -u anna:{token} example.org"))
+    assert "origin/trunk" in hook(shop, shell(f"GH_TOKEN={token} git checkout trunk"))
     written = [path.read_text() for path in (Path(os.environ["HOME"]) / ".manual_slop").rglob("hints/*.jsonl")]
     assert "retries" in written[0] and "origin/trunk" in written[0] and token not in "".join(written)
     assert token not in call("hints")[1]

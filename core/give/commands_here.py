@@ -17,9 +17,6 @@ SESSIONS = 400
 AHEAD = 14
 """So many commands behind a failure are looked at for what worked."""
 SHOWN = 160
-JOINED = " && "
-"""What stands between the parts of a command's key."""
-_WORD = re.compile(r"[A-Za-z][\w:-]+")
 _OF_GIT = re.compile(r"\bgit (?:-[cC] \S+ )*([a-z-]+)")
 USUAL, OFTEN = 4, 2
 """So many of the usual commands are told: those that passed in so many sessions."""
@@ -64,53 +61,21 @@ def before(database: sqlite3.Connection, project: str, session: str, key: str) -
     """What is known of a command that is about to be run: that it failed here each time since, and what works."""
     rows = _rows(database, project, session, "c.key = ?", key)
     told = [row for row in rows if row.failed >= 0]
-    if not told:
-        return _by_part(database, project, session, key)
-    if told[-1].failed == 0:
+    if not told or told[-1].failed == 0:
         return None
     last = max((at for at, row in enumerate(told) if row.failed == 0), default=-1)
     failures = told[last + 1 :]
     for row in reversed(failures):
         found = _instead(database, project, session, row)
         if found is not None:
-            return _warning(row, *found, row.key)
+            failed = f"`{_short(row.words)}` failed here on {row.day} ({_short(row.line)})"
+            return Known(f"{failed}; `{_short(found[0])}` works, {found[1]}×", found[0], f"command: {row.key}")
     wrong = [row for row in failures if row.wrong]
     if wrong and last < 0:
         row = wrong[-1]
         failed = f"`{_short(row.words)}` has failed here {len(wrong)}×, last on {row.day}: {_short(row.line)}"
         return Known(failed, "", f"command: {row.key}")
     return None
-
-
-def _by_part(database: sqlite3.Connection, project: str, session: str, key: str) -> Known | None:
-    """The same of a command that was never run as it is: one part of it was called wrongly in another line, and what
-    was run in that line's place works."""
-    for part in key.split(JOINED):
-        rows = _rows(database, project, session, "c.wrong = 1 AND c.failed = 1 AND instr(c.key, ?)", part)
-        failures = [row for row in rows if _culprit(row) == part]
-        if not failures:
-            continue
-        others = _rows(database, project, session, "instr(c.key, ?)", part)
-        told = [other for other in others if other.failed >= 0 and part in other.key.split(JOINED)]
-        if not told[-1].failed:
-            return None
-        for row in reversed(failures):
-            found = _instead(database, project, session, row)
-            if found is not None:
-                return _warning(row, *found, part)
-    return None
-
-
-def _culprit(row: _Row) -> str:
-    """The part of a line of which its error names a word, "" for none: the first, for with `&&` the later ones did not
-    run."""
-    named = {word.casefold() for word in _WORD.findall(row.line)}
-    return next((part for part in row.key.split(JOINED) if named & goals(part)), "")
-
-
-def _warning(row: _Row, works: str, times: int, key: str) -> Known:
-    failed = f"`{_short(row.words)}` failed here on {row.day} ({_short(row.line)})"
-    return Known(f"{failed}; `{_short(works)}` works, {times}×", works, f"command: {key}")
 
 
 def after(database: sqlite3.Connection, project: str, session: str, key: str, error: str) -> Known | None:
