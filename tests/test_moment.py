@@ -226,22 +226,6 @@ def test_what_one_side_said_is_read_from_the_whole_session(shop: Path) -> None:
     assert "[1 user]" not in answered("read", name="s4:15", role="user", around=4)
 
 
-def test_a_question_about_commands_is_told_the_usual_ones(shop: Path) -> None:
-    loop = "for file in *.sh; do make check FILE=$file; done"
-    for name in ("s5", "s6"):
-        rows = []
-        for at, command in enumerate(("make lint 2>&1 | tail -3", loop)):
-            ran = {"type": "tool_use", "id": f"t{at}", "name": "Bash", "input": {"command": command}}
-            done = {"type": "tool_result", "tool_use_id": f"t{at}", "content": "all clean"}
-            rows += [turn("assistant", [ran], 2 * at, name, shop), turn("user", [done], 2 * at + 1, name, shop)]
-        kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
-        (kept / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert call("search", "--build", "--quiet")[0] == 0
-    found = answered("find", query="which checks do I run before a commit?")
-    assert "(usual here: `make lint` (2 sessions))" in found, "the parts of a loop are no command"
-    assert "usual here" not in answered("find", query="why do rows come twice?")
-
-
 def test_a_session_in_another_script_is_asked_for_in_it(shop: Path) -> None:
     kept_talk(shop, "s7", ["请说明 tunnel 目前只支持 free 套餐", "好的，我会在 README 里说明只支持 free 套餐。"])
     assert "another language" in answered("find", query="which tunnel plans does the README name: free?")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable
 from typing import NamedTuple
 
 from core.base.command_line import goals
@@ -18,9 +17,6 @@ AHEAD = 14
 """So many commands behind a failure are looked at for what worked."""
 SHOWN = 160
 _OF_GIT = re.compile(r"\bgit (?:-[cC] \S+ )*([a-z-]+)")
-USUAL, OFTEN = 4, 2
-"""So many of the usual commands are told: those that passed in so many sessions."""
-_LOOPS = re.compile(r"(?:^|&& )(?:for|while|until|if|do|then|case)\b")
 
 
 class Known(NamedTuple):
@@ -48,12 +44,6 @@ _ROWS = (
     " WHERE project = ? AND session <> ? ORDER BY ended DESC LIMIT ?)"
     " SELECT c.thread, c.position, c.key, c.words, c.failed, c.line, c.wrong, substr(v.ended, 1, 10) FROM newest v"
     " CROSS JOIN commands c ON c.thread = v.id AND {} ORDER BY v.ended, c.thread, c.rowid"
-)
-
-_PASSED = (
-    "SELECT c.key, count(DISTINCT c.thread) AS sessions FROM commands c JOIN conversations v"
-    " ON v.id = c.thread WHERE v.project = ? AND c.failed = 0 AND c.key <> '' AND c.key NOT LIKE 'git %'"
-    " GROUP BY c.key HAVING sessions >= ? ORDER BY sessions DESC, count(*) DESC, c.key"
 )
 
 
@@ -98,15 +88,6 @@ def after(database: sqlite3.Connection, project: str, session: str, key: str, er
             passed = f"on {row.day} this error was passed by running `{_short(found[0])}` instead"
             return Known(passed, found[0], f"error: {error}")
     return None
-
-
-def usual(database: sqlite3.Connection, project: str, wanted: Callable[[frozenset[str]], bool]) -> list[str]:
-    """The commands that passed in several sessions of a project and whose purpose is `wanted` (`goals`), the most usual
-    first; what was done with git says nothing of the project, and the parts of a loop are no command to copy."""
-    rows = database.execute(_PASSED, (project, OFTEN))
-    plain = [(key, sessions) for key, sessions in rows if len(key) < SHOWN and not _LOOPS.search(key)]
-    told = [(key, sessions) for key, sessions in plain if wanted(goals(key))]
-    return [f"`{key}` ({sessions} sessions)" for key, sessions in told[:USUAL]]
 
 
 def _instead(database: sqlite3.Connection, project: str, session: str, row: _Row) -> tuple[str, int] | None:

@@ -105,14 +105,8 @@ _AGAINST = re.compile(
     r"on purpose|rather not|not needed|take (?:it|that|this) out)\b|^no\b",
     re.IGNORECASE,
 )
-_ASKS_COMMAND = re.compile(
-    r"\b(?:how (?:do|can|should|to)|which|what|usual(?:ly)?)\b[^.?!]*\b(?:commands?|checks?|run|start|tests?|tested|"
-    r"build|built|lint(?:er)?|install(?:ed)?|deploy(?:ed)?|format(?:ter)?)\b",
-    re.IGNORECASE,
-)
 _ASKS_BRANCH = re.compile(r"\b(?:branch(?:es)?|zweig|branche|rama|ramo)\b|分支|ブランチ", re.IGNORECASE)
 _ID = re.compile(r"(?:rollout-[\dT-]{19}-)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}([0-9a-f]{12})(?:\.jsonl)?\Z")
-_ANY_COMMAND = frozenset(("command", "commands", "check", "checks", "usual", "usually"))
 
 
 def find(
@@ -179,7 +173,6 @@ def find(
         shown = told_against(shown, workspace.paths)
         if tells and not (strange or (shown and sure)):
             strange = look.unsaid(own if own.folder else wide, names=False)
-        usual = look.usual(own.folder) if own.folder and tells else []
         names = own.folder and tells and not ((shown and sure) or filtered)
         others = look.sessions(own, {row.session for row in shown}) if names else []
         may_tell = wide.narrow and (scope is None or workspace.config.mcp_all_conversations)
@@ -205,8 +198,6 @@ def find(
         notes.append(f"{IN_NO_PROJECT}; {ALLOWING}")
     if any(in_another_language(text, row) for row in shown if row.own or not own.folder):
         notes.append("sessions here are in another language: ask in that too")
-    if usual:
-        notes.append(f"usual here: {', '.join(usual)}")
     if unreadable and not firm:
         notes.append(f"{count(unreadable, 'conversation')} could not be read")
     warnings = [one for one in (problem, *wide.warnings, *look.warnings) if one]
@@ -397,21 +388,6 @@ class _Look:
         return unsaid(
             self._database, self.text, self._stems, None if scope.everything else scope.tells_conversation, among
         )
-
-    def usual(self, project: str) -> list[str]:
-        """The commands that are usual in a project, where it is asked how something is run."""
-        if self._database is None or not _ASKS_COMMAND.search(self.text):
-            return []
-        from core.give.commands_here import usual as usual_commands  # it loads what takes command lines apart
-
-        asked = set(words_of(self.text))
-        stems = set(self._stems.learn(asked).values())
-
-        def wanted(goals: frozenset[str]) -> bool:
-            parts = {part for goal in goals for part in words_of(goal)}
-            return bool(asked & _ANY_COMMAND) or not stems.isdisjoint(self._stems.learn(parts).values())
-
-        return usual_commands(self._database, project, wanted)
 
     def missing_phrases(self) -> list[str]:
         """What stood in quotation marks, or is a name with its punctuation, and in nothing that was found."""
