@@ -344,25 +344,6 @@ def test_what_the_user_said_last_about_it_is_told_as_theirs(shop: Path) -> None:
     assert "user] No server address in the copied command, that was on purpose." in found and len(found) <= 2500
 
 
-def test_a_line_that_the_user_overturned_says_so(shop: Path) -> None:
-    said = [
-        "Always put new tables into the FullSchema baseline migration.",
-        "Good, new tables go into the FullSchema baseline.",
-        "Why would new tables go into the FullSchema baseline migration instead of their own?",
-        "Right, that is taken out again.",
-    ]
-    kept_talk(shop, "s6", said)
-    assert call("harvest", "--apply", "--now", "--quiet", "--source", "claude_code")[0] == 0
-    kept = shop.parents[1] / ".manual_slop" / "knowledge" / "decisions.md"
-    kept.write_text(
-        "# Decisions\n\n- Always put new tables into the FullSchema baseline. [from: claude_code/s6, 2026-05-06]\n"
-    )
-    lines = [
-        row for row in call("find", "new tables FullSchema baseline")[1].splitlines() if "[conversation" not in row
-    ]
-    assert any("Always put new tables" in row and "but later [3 user] Why would" in row for row in lines), lines
-
-
 def test_a_session_and_the_index_of_its_prompts_are_one_hit(shop: Path) -> None:
     """Copies and histories tried one by one cost an agent a call each."""
     asked = "Why does the zebra importer skip every third invoice of the archive?"
