@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +38,6 @@ def arguments() -> argparse.ArgumentParser:
     demo = "make a temporary home with sample conversations, open it; with DIR, open the one that 'knowledge demo' made"
     parser.add_argument("--demo", nargs="?", const="", metavar="DIR", help=demo)
     parser.add_argument("--scale", type=float, default=0.0, metavar="S", help="size of everything, 0.5 to 4")
-    parser.add_argument("--light", action="store_true", help="begin with the light theme")
     return parser
 
 
@@ -72,8 +70,6 @@ def begin(words: Sequence[str] | None) -> int:
     geometry, warning = read_geometry()
     if warning:
         print(f"knowledge-panel: {warning}", file=sys.stderr)
-    if asked.light:
-        geometry = replace(geometry, choices={**geometry.choices, "theme": "light"})
     return show(opened, geometry, asked.scale, own)
 
 
