@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 import signal
 import sys
@@ -20,10 +19,6 @@ from gui.toolkit.window import FrameLoop, Glfw, display_problem, find_glfw, moni
 
 if TYPE_CHECKING:
     from gui.panel import KnowledgePanel
-
-COLLECT = (50_000, 20, 100)
-"""Thresholds of the collector of cyclic garbage. With Python's usual ones it stops the window for a second, again at
-every change of the store, while a ledger of 100,000 entries is read. A host has its own plans."""
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -93,7 +88,6 @@ def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Work
             loop.stop()
 
     signal.signal(signal.SIGINT, interrupt)
-    gc.set_threshold(*COLLECT)
     glfw = find_glfw()
     natural = monitor_scale(glfw)
     usual = scale or natural
