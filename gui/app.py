@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,10 +19,6 @@ from gui.toolkit.window import FrameLoop, Glfw, display_problem, find_glfw, moni
 
 if TYPE_CHECKING:
     from gui.panel import KnowledgePanel
-
-COLLECT = (50_000, 20, 100)
-"""Thresholds of the collector of cyclic garbage. With Python's usual ones it stops the window for a second, again at
-every change of the store, while a ledger of 100,000 entries is read. A host has its own plans."""
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -39,7 +33,6 @@ def arguments() -> argparse.ArgumentParser:
     demo = "make a temporary home with sample conversations, open it; with DIR, open the one that 'knowledge demo' made"
     parser.add_argument("--demo", nargs="?", const="", metavar="DIR", help=demo)
     parser.add_argument("--scale", type=float, default=0.0, metavar="S", help="size of everything, 0.5 to 4")
-    parser.add_argument("--light", action="store_true", help="begin with the light theme")
     return parser
 
 
@@ -72,8 +65,6 @@ def begin(words: Sequence[str] | None) -> int:
     geometry, warning = read_geometry()
     if warning:
         print(f"knowledge-panel: {warning}", file=sys.stderr)
-    if asked.light:
-        geometry = replace(geometry, choices={**geometry.choices, "theme": "light"})
     return show(opened, geometry, asked.scale, own)
 
 
@@ -97,7 +88,6 @@ def show(workspace: Workspace, geometry: Geometry, scale: float = 0.0, own: Work
             loop.stop()
 
     signal.signal(signal.SIGINT, interrupt)
-    gc.set_threshold(*COLLECT)
     glfw = find_glfw()
     natural = monitor_scale(glfw)
     usual = scale or natural

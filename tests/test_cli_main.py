@@ -550,20 +550,3 @@ def test_a_line_about_a_secret_keeps_its_provenance_in_the_digest(home: Path) ->
     assert call("digest", "on", "--home", str(home))[0] == 0
     shown = call("digest", "--home", str(home))[1] + call("context", "--home", str(home))[1]
     assert "[from: cb-3f-fd97fcb699-0, 2026-02-13]" in shown and "redacted" not in shown
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("search sea --kind bullets", "search sea --kind bullet"),
-        ("facts list --category pitfalls", "facts list --category pitfall"),
-        ("list fact", "list facts"),
-        ("review list --kind stales", "review list --kind stale"),
-    ],
-)
-def test_a_kind_may_be_typed_as_one_or_as_many(tmp_path: Path, typed: str, meant: str) -> None:
-    """ "facts" to add to and "fact" to look for: nobody remembers which command wants which."""
-    home = ("--home", str(tmp_path / "home"), "--json")
-    assert call("add", "fact", "the sea is wet", *home)[0] == 0
-    asked, found = call(*typed.split(), *home), call(*meant.split(), *home)
-    assert asked == found and asked[0] == 0

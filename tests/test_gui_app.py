@@ -100,13 +100,16 @@ def work_in_a_while(pid: int) -> float:
 
 def test_it_opens_stays_quiet_and_closes_cleanly(tmp_path: Path) -> None:
     """The whole program in a real window, ended as a terminal ends it; the next start finds its place again."""
-    with started(tmp_path, "--demo", "--light", "--scale", "1.5") as program:
+    remembered = tmp_path / "xdg_state_home" / "manual_slop" / "panel.json"
+    remembered.parent.mkdir(parents=True)
+    remembered.write_text('{"choices": {"theme": "light"}}')
+    with started(tmp_path, "--demo", "--scale", "1.5") as program:
         quiet = wait_until(lambda: program.poll() is not None or work_in_a_while(program.pid) <= RESTING, 0.1)
         assert quiet, "it never came to rest"
         assert program.poll() is None, program.communicate()
         program.send_signal(signal.SIGINT)
         assert ended(program) == (0, "", [])
-    kept = json.loads((tmp_path / "xdg_state_home" / "manual_slop" / "panel.json").read_text(encoding="utf-8"))
+    kept = json.loads(remembered.read_text(encoding="utf-8"))
     assert kept["width"] >= 640 and kept["choices"] == {"theme": "light", "view": "knowledge"}
 
 

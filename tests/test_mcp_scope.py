@@ -268,10 +268,10 @@ def test_whoever_switched_the_search_of_conversations_off_is_read_by_no_agent(bi
 
 def test_writing_stays_in_the_project_too(birds: World) -> None:
     """With --allow-writes nobody is asked: what an agent may not read it may not write, nor take into the library to
-    read it there, nor count or take back."""
+    read it there, nor count."""
     secret, before = birds.folder / "src/shop-secret", library_rows(birds)
     server = build_server(workspace(birds, "src/shop"), allow_writes=True)
-    chunk, trace = before["chunk"], before["trace"]
+    chunk = before["chunk"]
     link = birds.folder / "papers/link.md"
     link.symlink_to(secret / "app.py")
     taken = [
@@ -294,7 +294,6 @@ def test_writing_stays_in_the_project_too(birds: World) -> None:
     calls += [
         ("record_usage", {"chunks": [chunk], "outcome": "win"}),
         ("record_usage", {"chunks": [chunk[:8]], "outcome": "win"}),
-        ("withdraw_usage", {"trace": trace}),
     ]
     for (tool, given), said in zip(calls, asked(server, calls), strict=True):
         assert '"notice"' not in said, f"{tool} {given}: {said}"
@@ -402,7 +401,7 @@ def uses(world: World) -> int:
 
 
 def library_rows(world: World) -> dict[str, Any]:
-    """How much there is in the library, a chunk of each project, and a record of the use of the other's."""
+    """How much there is in the library, and a chunk of each project."""
     import sqlite3
 
     with sqlite3.connect(world.paths.library) as database:
@@ -412,8 +411,7 @@ def library_rows(world: World) -> dict[str, Any]:
             database.execute(f"SELECT id FROM chunk WHERE content LIKE '%{bird} nests%'").fetchone()[0]
             for bird in (OTHER, OWN)
         )
-        trace = database.execute("SELECT trace_id FROM trace_chunk WHERE chunk_id = ?", (chunk,)).fetchone()[0]
-    return {"counts": count, "chunk": chunk, "own": own, "trace": trace}
+    return {"counts": count, "chunk": chunk, "own": own}
 
 
 def test_a_part_of_a_document_is_read_by_its_id_where_it_may_be_told(seen: World) -> None:

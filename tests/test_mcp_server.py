@@ -34,7 +34,7 @@ from tests.waiting import PATIENCE_SECONDS
 # --- server: A coding agent's session: a real client of the protocol's SDK, a real server, real files.
 
 ROOT = Path(__file__).resolve().parents[1]
-OF_LIBRARY = {"retrieve", "record_usage", "withdraw_usage", "ingest", "reflect"}
+OF_LIBRARY = {"retrieve", "record_usage", "ingest", "reflect"}
 """There is one library for the home."""
 TOOLS = OF_LIBRARY | {
     "save_memory", "recall_memory", "list_memories", "search_knowledge", "search_conversations", "read_conversation",

@@ -239,22 +239,6 @@ def test_a_question_is_answered_from_the_middle_of_what_a_tool_printed(shop: Pat
     assert limit in page and "sk-live-4f9a" not in page
 
 
-def test_a_question_about_commands_is_told_the_usual_ones(shop: Path) -> None:
-    loop = "for file in *.sh; do make check FILE=$file; done"
-    for name in ("s5", "s6"):
-        rows = []
-        for at, command in enumerate(("make lint 2>&1 | tail -3", loop)):
-            ran = {"type": "tool_use", "id": f"t{at}", "name": "Bash", "input": {"command": command}}
-            done = {"type": "tool_result", "tool_use_id": f"t{at}", "content": "all clean"}
-            rows += [turn("assistant", [ran], 2 * at, name, shop), turn("user", [done], 2 * at + 1, name, shop)]
-        kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
-        (kept / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert call("search", "--build", "--quiet")[0] == 0
-    found = answered("find", query="which checks do I run before a commit?")
-    assert "(usual here: `make lint` (2 sessions))" in found, "the parts of a loop are no command"
-    assert "usual here" not in answered("find", query="why do rows come twice?")
-
-
 def test_a_session_in_another_script_is_asked_for_in_it(shop: Path) -> None:
     kept_talk(shop, "s7", ["请说明 tunnel 目前只支持 free 套餐", "好的，我会在 README 里说明只支持 free 套餐。"])
     assert "another language" in answered("find", query="which tunnel plans does the README name: free?")
@@ -371,25 +355,6 @@ def test_what_the_user_said_last_about_it_is_told_as_theirs(shop: Path) -> None:
     kept_talk(shop, "s4", said)
     found = answered("find", query="does the export dialog append the server address to the copied command?")
     assert "user] No server address in the copied command, that was on purpose." in found and len(found) <= 2500
-
-
-def test_a_line_that_the_user_overturned_says_so(shop: Path) -> None:
-    said = [
-        "Always put new tables into the FullSchema baseline migration.",
-        "Good, new tables go into the FullSchema baseline.",
-        "Why would new tables go into the FullSchema baseline migration instead of their own?",
-        "Right, that is taken out again.",
-    ]
-    kept_talk(shop, "s6", said)
-    assert call("harvest", "--apply", "--now", "--quiet", "--source", "claude_code")[0] == 0
-    kept = shop.parents[1] / ".manual_slop" / "knowledge" / "decisions.md"
-    kept.write_text(
-        "# Decisions\n\n- Always put new tables into the FullSchema baseline. [from: claude_code/s6, 2026-05-06]\n"
-    )
-    lines = [
-        row for row in call("find", "new tables FullSchema baseline")[1].splitlines() if "[conversation" not in row
-    ]
-    assert any("Always put new tables" in row and "but later [3 user] Why would" in row for row in lines), lines
 
 
 def test_a_session_and_the_index_of_its_prompts_are_one_hit(shop: Path) -> None:

@@ -247,9 +247,6 @@ def _watched_adapter(line: CancellableSocket, join: Join | None) -> HTTPAdapter:
         def get_connection_with_tls_context(self, *arguments: Any, **named: Any) -> Any:
             return watch(super().get_connection_with_tls_context(*arguments, **named))
 
-        def get_connection(self, *arguments: Any, **named: Any) -> Any:  # what requests before 2.32 calls
-            return watch(super().get_connection(*arguments, **named))
-
     return Adapter()
 
 

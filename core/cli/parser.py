@@ -11,7 +11,6 @@ import argparse
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NoReturn
 
 from core import __version__
@@ -227,10 +226,7 @@ def _add_command(group: argparse._SubParsersAction[_Parser], row: Command, commo
     )
     parser.epilog = f"example: {parser.prog} {row.example}".rstrip()
     for argument in row.arguments:
-        options = dict(argument.options)
-        if "choices" in options:
-            options["type"] = partial(_as_listed, options["choices"])
-        parser.add_argument(*argument.names, help=argument.help, **options)
+        parser.add_argument(*argument.names, help=argument.help, **argument.options)
     parser.set_defaults(row=row, **row.given)
     if row.subcommands:
         inner = parser.add_subparsers(
@@ -243,16 +239,6 @@ def _add_command(group: argparse._SubParsersAction[_Parser], row: Command, commo
             _add_command(inner, leaf, common)
             if row.subcommands[0].name == "list":
                 inner.choices[leaf.name].listing = f"knowledge {row.name}"
-
-
-def _as_listed(choices: Sequence[str], typed: str) -> str:
-    """The choice that was meant, whether there is one of it or more: `fact` where it is called `facts`, or the other
-    way round."""
-    return next((one for one in choices if one and (one in (typed, _plural(typed)) or typed == _plural(one))), typed)
-
-
-def _plural(word: str) -> str:
-    return f"{word.removesuffix('y')}ies" if word.endswith("y") else f"{word}s"
 
 
 @dataclass(frozen=True)

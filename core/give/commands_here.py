@@ -1,30 +1,22 @@
 """What commands of a project came to: the one that works where another failed, and what cured an error.
 
-By the keys of command and error (`base/command_line.py`), out of the table that the index of conversations keeps; where
-that tells no way out, by the line that a harvest kept of this very failure, for as long as the user has it.
+By the keys of command and error (`base/command_line.py`), out of the table that the index of conversations keeps.
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from core.base.command_line import LONG_TEXT, command_key, goals, is_told
+from core.base.command_line import goals
 
 SESSIONS = 400
 """So many of the newest sessions of a project are asked."""
 AHEAD = 14
 """So many commands behind a failure are looked at for what worked."""
 SHOWN = 160
-JOINED = " && "
-"""What stands between the parts of a command's key."""
-_WORD = re.compile(r"[A-Za-z][\w:-]+")
 _OF_GIT = re.compile(r"\bgit (?:-[cC] \S+ )*([a-z-]+)")
-USUAL, OFTEN = 4, 2
-"""So many of the usual commands are told: those that passed in so many sessions."""
-_LOOPS = re.compile(r"(?:^|&& )(?:for|while|until|if|do|then|case)\b")
 
 
 class Known(NamedTuple):
@@ -54,39 +46,20 @@ _ROWS = (
     " CROSS JOIN commands c ON c.thread = v.id AND {} ORDER BY v.ended, c.thread, c.rowid"
 )
 
-_LESSON = re.compile(
-    r"\A`?(?P<command>.{3,200}?)`? fails (?:\d+ times )?\(“(?P<error>.+)”\); "
-    r"(?:`?(?P<works>.+?)`?(?: was run instead and)? works\Z)?",
-    re.DOTALL,
-)
-"""A line that a harvest by rules keeps of a failure (`rules/failures.py`), with what works instead or without."""
-_LESSONS = "SELECT text, provenance, date, path FROM entries WHERE kind = 'bullet' AND text LIKE '% fails %(“%”); %'"
 
-_PASSED = (
-    "SELECT c.key, count(DISTINCT c.thread) AS sessions FROM commands c JOIN conversations v"
-    " ON v.id = c.thread WHERE v.project = ? AND c.failed = 0 AND c.key <> '' AND c.key NOT LIKE 'git %'"
-    " GROUP BY c.key HAVING sessions >= ? ORDER BY sessions DESC, count(*) DESC, c.key"
-)
-
-
-def before(
-    database: sqlite3.Connection, entries: sqlite3.Connection | None, project: str, session: str, key: str
-) -> Known | None:
+def before(database: sqlite3.Connection, project: str, session: str, key: str) -> Known | None:
     """What is known of a command that is about to be run: that it failed here each time since, and what works."""
     rows = _rows(database, project, session, "c.key = ?", key)
     told = [row for row in rows if row.failed >= 0]
-    if not told:
-        return _by_part(database, project, session, key)
-    if told[-1].failed == 0:
+    if not told or told[-1].failed == 0:
         return None
     last = max((at for at, row in enumerate(told) if row.failed == 0), default=-1)
     failures = told[last + 1 :]
     for row in reversed(failures):
         found = _instead(database, project, session, row)
         if found is not None:
-            return _warning(row, *found, row.key)
-    if (lesson := _lesson(database, entries, project, session, failures)) is not None:
-        return lesson._replace(why=f"command: {key}")
+            failed = f"`{_short(row.words)}` failed here on {row.day} ({_short(row.line)})"
+            return Known(f"{failed}; `{_short(found[0])}` works, {found[1]}×", found[0], f"command: {row.key}")
     wrong = [row for row in failures if row.wrong]
     if wrong and last < 0:
         row = wrong[-1]
@@ -95,40 +68,7 @@ def before(
     return None
 
 
-def _by_part(database: sqlite3.Connection, project: str, session: str, key: str) -> Known | None:
-    """The same of a command that was never run as it is: one part of it was called wrongly in another line, and what
-    was run in that line's place works."""
-    for part in key.split(JOINED):
-        rows = _rows(database, project, session, "c.wrong = 1 AND c.failed = 1 AND instr(c.key, ?)", part)
-        failures = [row for row in rows if _culprit(row) == part]
-        if not failures:
-            continue
-        others = _rows(database, project, session, "instr(c.key, ?)", part)
-        told = [other for other in others if other.failed >= 0 and part in other.key.split(JOINED)]
-        if not told[-1].failed:
-            return None
-        for row in reversed(failures):
-            found = _instead(database, project, session, row)
-            if found is not None:
-                return _warning(row, *found, part)
-    return None
-
-
-def _culprit(row: _Row) -> str:
-    """The part of a line of which its error names a word, "" for none: the first, for with `&&` the later ones did not
-    run."""
-    named = {word.casefold() for word in _WORD.findall(row.line)}
-    return next((part for part in row.key.split(JOINED) if named & goals(part)), "")
-
-
-def _warning(row: _Row, works: str, times: int, key: str) -> Known:
-    failed = f"`{_short(row.words)}` failed here on {row.day} ({_short(row.line)})"
-    return Known(f"{failed}; `{_short(works)}` works, {times}×", works, f"command: {key}")
-
-
-def after(
-    database: sqlite3.Connection, entries: sqlite3.Connection | None, project: str, session: str, key: str, error: str
-) -> Known | None:
+def after(database: sqlite3.Connection, project: str, session: str, key: str, error: str) -> Known | None:
     """What is known of an error that has just come: what followed it when the same command passed again, or what was
     run in its place."""
     rows = _rows(database, project, session, "c.error = ? AND c.error <> ''", error)
@@ -147,55 +87,7 @@ def after(
         if found is not None:
             passed = f"on {row.day} this error was passed by running `{_short(found[0])}` instead"
             return Known(passed, found[0], f"error: {error}")
-    lesson = _lesson(database, entries, project, session, same)
-    if lesson is None or not lesson.instead or is_told(lesson.instead, key):
-        return None
-    return lesson._replace(why=f"error: {error}")
-
-
-def _lesson(
-    database: sqlite3.Connection,
-    entries: sqlite3.Connection | None,
-    project: str,
-    session: str,
-    failures: Sequence[_Row],
-) -> Known | None:
-    """What the newest kept line says of one of these failures: it is from the same conversation, tells the same command
-    and still stands in its file, and what it recommends has not failed here since."""
-    if entries is None or not failures:
-        return None
-    from core.give.sentences import source_of  # most commands did not fail here
-    from core.give.still import standing
-
-    ids = ", ".join(str(row.thread) for row in failures)
-    names = dict(database.execute(f"SELECT id, name FROM conversations WHERE id IN ({ids})").fetchall())
-    failed = {(names[row.thread], row.key) for row in failures}
-    for text, provenance, day, file in entries.execute(f"{_LESSONS} ORDER BY date DESC"):
-        source = source_of(provenance)
-        if source not in names.values() or not (found := _LESSON.match(standing(file, text))):
-            continue
-        works = found["works"] or ""
-        is_of_these = any(name == source and is_told(found["command"], key) for name, key in failed)
-        if is_of_these and not (works and _fails_now(database, project, session, works)):
-            return Known(f"{' '.join(found.string.split())} ({day})", works, "")
     return None
-
-
-def _fails_now(database: sqlite3.Connection, project: str, session: str, told: str) -> bool:
-    """Whether a command as a line tells it failed here when it was run last."""
-    begins = command_key(told).partition(LONG_TEXT)[0]
-    rows = _rows(database, project, session, "instr(c.key, ?) = 1", begins)
-    again = [row for row in rows if row.failed >= 0 and is_told(told, row.key)]
-    return bool(again) and again[-1].failed == 1
-
-
-def usual(database: sqlite3.Connection, project: str, wanted: Callable[[frozenset[str]], bool]) -> list[str]:
-    """The commands that passed in several sessions of a project and whose purpose is `wanted` (`goals`), the most usual
-    first; what was done with git says nothing of the project, and the parts of a loop are no command to copy."""
-    rows = database.execute(_PASSED, (project, OFTEN))
-    plain = [(key, sessions) for key, sessions in rows if len(key) < SHOWN and not _LOOPS.search(key)]
-    told = [(key, sessions) for key, sessions in plain if wanted(goals(key))]
-    return [f"`{key}` ({sessions} sessions)" for key, sessions in told[:USUAL]]
 
 
 def _instead(database: sqlite3.Connection, project: str, session: str, row: _Row) -> tuple[str, int] | None:

@@ -206,7 +206,6 @@ def _add_tools(server: PlainServer, allow_writes: bool) -> None:
     add("Read a conversation", LOOKS, tools.read_conversation, answers.ConversationRead)
     add("Retrieve from the library", RECORDS, tools.retrieve, answers.Retrieved)
     add("Record how it went", RECORDS, tools.record_usage, answers.RecordedUsage)
-    add("Take a record back", RECORDS, tools.withdraw_usage, answers.RecordedUsage)
     _add_function(server, "Take documents into the library", SAVES, _ingest(server, allow_writes))
     add("Reflect on the library", LOOKS, tools.reflect, answers.Reflected)
     add("Get facts", LOOKS, tools.get_facts, answers.Facts)

@@ -31,7 +31,7 @@ from core.commands.conversations import ConversationFilters, ConversationHit, re
 from core.commands.conversations import find as find_conversations
 from core.commands.facts import bootstrap, list_facts
 from core.commands.library.ingest import is_address, library_ingest, names_private_host
-from core.commands.library.use import SECRETS_REPLACED, Recorded, library_record, library_reflect, library_retrieve
+from core.commands.library.use import SECRETS_REPLACED, library_record, library_reflect, library_retrieve
 from core.commands.memories import Memory, Preview, memories_list, newest_first, preview, recall_command, save
 from core.commands.project import ALLOWING, EVERY, Scope, scope_of
 from core.commands.search import MAX_LIMIT as MAX_HITS
@@ -448,18 +448,6 @@ def record_usage(
     done = library_record(
         here, session, chunks, task_type, outcome, context, query, notes, retrieval=retrieval, scope=scope_of(here)
     )
-    return _of_record(here, done)
-
-
-def withdraw_usage(
-    workspace: Workspace, trace: Annotated[str, _text(36, "The id that record_usage gave.", 36)]
-) -> dict[str, Any]:
-    """Take back what record_usage wrote down, where the outcome was another one; say the right one afterwards."""
-    here = reopened(workspace)
-    return _of_record(here, library_record(here, undo=trace, scope=scope_of(here)))
-
-
-def _of_record(here: Workspace, done: Recorded) -> dict[str, Any]:
     (one,) = done.traces
     told = {"trace": one.id, "task_type": one.task_type, "outcome": one.outcome, "chunks": one.chunk_ids}
     return safe(here, {"warnings": list(done.warnings), **told})

@@ -53,7 +53,6 @@ CREATE INDEX by_thread ON turns(thread, position, role);
 CREATE INDEX by_command ON commands(key, thread);
 CREATE INDEX by_error ON commands(error, thread) WHERE error <> '';
 CREATE INDEX of_thread ON commands(thread, position);
-CREATE INDEX of_wrong ON commands(thread) WHERE wrong = 1;
 CREATE INDEX by_day ON conversations(ended);
 CREATE INDEX by_project ON conversations(project, ended);
 CREATE VIEW entries AS

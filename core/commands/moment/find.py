@@ -53,7 +53,7 @@ from core.experience.record import Served
 from core.give.still import gone, never_merged
 from core.knowledge.categories import CATEGORY
 from core.search import conversations as stored
-from core.search.answering import CHARACTERS, answering, chosen, sentences, share_of
+from core.search.answering import CHARACTERS, answering, chosen, share_of
 from core.search.conversation_query import called_alike, known_project, names_in, unread, unsaid
 from core.search.days import Question, question
 from core.search.query import EXACT, NEAR_SURE, WEAK, Hit
@@ -97,22 +97,8 @@ SURE_WORTH, SURE_SHARE = 1.05, 0.5
 that one turn alone has, or such a share. A share alone calls long questions weak: they say much that no answer repeats.
 Chosen on half of the projects; in the other half 1 of 30 answers that held what was asked for is called weak, 12 of 14
 where nobody ever said it, 54 of 61 questions asked in a project of others (by a share of 0.32: 12, 10 and 57)."""
-LATER_TURNS, SAID_LATER, SAME_MATTER = 50, 2000, 0.4
-"""Of so many last turns of the user, and so many characters of each, it is told whether they say something else about
-what a line says: with so much of its words."""
-_AGAINST = re.compile(
-    r"\b(?:no longer|not any ?more|instead|revert|undo|remove|drop|don'?t|do not|never mind|wrong|why would|actually|"
-    r"on purpose|rather not|not needed|take (?:it|that|this) out)\b|^no\b",
-    re.IGNORECASE,
-)
-_ASKS_COMMAND = re.compile(
-    r"\b(?:how (?:do|can|should|to)|which|what|usual(?:ly)?)\b[^.?!]*\b(?:commands?|checks?|run|start|tests?|tested|"
-    r"build|built|lint(?:er)?|install(?:ed)?|deploy(?:ed)?|format(?:ter)?)\b",
-    re.IGNORECASE,
-)
 _ASKS_BRANCH = re.compile(r"\b(?:branch(?:es)?|zweig|branche|rama|ramo)\b|分支|ブランチ", re.IGNORECASE)
 _ID = re.compile(r"(?:rollout-[\dT-]{19}-)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}([0-9a-f]{12})(?:\.jsonl)?\Z")
-_ANY_COMMAND = frozenset(("command", "commands", "check", "checks", "usual", "usually"))
 
 
 def find(
@@ -180,7 +166,6 @@ def find(
         shown = told_against(shown, workspace.paths)
         if tells and not (strange or (shown and sure)):
             strange = look.unsaid(own if own.folder else wide, names=False)
-        usual = look.usual(own.folder) if own.folder and tells else []
         names = own.folder and tells and not ((shown and sure) or filtered)
         others = look.sessions(own, {row.session for row in shown}) if names else []
         may_tell = wide.narrow and (scope is None or workspace.config.mcp_all_conversations)
@@ -206,8 +191,6 @@ def find(
         notes.append(f"{IN_NO_PROJECT}; {ALLOWING}")
     if any(in_another_language(text, row) for row in shown if row.own or not own.folder):
         notes.append("sessions here are in another language: ask in that too")
-    if usual:
-        notes.append(f"usual here: {', '.join(usual)}")
     if unreadable and not firm:
         notes.append(f"{count(unreadable, 'conversation')} could not be read")
     warnings = [one for one in (problem, *wide.warnings, *look.warnings) if one]
@@ -397,21 +380,6 @@ class _Look:
         among = names_in(self.text).difference(words_of(" ".join(self._texts))) if names else None
         return unsaid(self._database, self.text, self._stems, scope.tells_conversation, among)
 
-    def usual(self, project: str) -> list[str]:
-        """The commands that are usual in a project, where it is asked how something is run."""
-        if self._database is None or not _ASKS_COMMAND.search(self.text):
-            return []
-        from core.give.commands_here import usual as usual_commands  # it loads what takes command lines apart
-
-        asked = set(words_of(self.text))
-        stems = set(self._stems.learn(asked).values())
-
-        def wanted(goals: frozenset[str]) -> bool:
-            parts = {part for goal in goals for part in words_of(goal)}
-            return bool(asked & _ANY_COMMAND) or not stems.isdisjoint(self._stems.learn(parts).values())
-
-        return usual_commands(self._database, project, wanted)
-
     def missing_phrases(self) -> list[str]:
         """What stood in quotation marks, or is a name with its punctuation, and in nothing that was found."""
         told = [folded(text) for text in self._texts]
@@ -468,8 +436,7 @@ class _Look:
         if not row.places:
             turn = self._turn(held, row.text) if held is not None else 0
             served = self._served(row.text, f"{row.session}:{turn}") if turn else row.served
-            later = self._overturned(held, turn, row.text) if held is not None and turn else ""
-            return replace(row, text=self._best(row.text, room) + later, turn=turn, served=served)
+            return replace(row, text=self._best(row.text, room), turn=turn, served=served)
         if held is None or self._database is None or self._query is None:
             return row
         weighed = self._weighed.get((held.id, row.places))  # read once, however often it is given other room
@@ -484,17 +451,6 @@ class _Look:
             row, text=made.text, turn=turn, key=key, served=self._served(key), weak=made.share < LEAST_SHARE,
             sharp=made.sharp, left=made.left,
         )  # fmt: skip
-
-    def _overturned(self, held: Held, turn: int, line: str) -> str:
-        """What the user said against a line later in its session, behind an ellipsis; "" where nothing does."""
-        assert self._database is not None
-        query = parse_query(line, self._database, self._stems)
-        users = [at for at, role in stored.spoken(self._database, held.id) if role == "user" and at >= turn]
-        for one in reversed(stored.turns_at(self._database, held.id, users[-LATER_TURNS:])):
-            for said in sentences(one.text[:SAID_LATER]):
-                if _AGAINST.search(said) and share_of(query, self._stems, said) >= SAME_MATTER:
-                    return f" … but later [{one.position + 1} user] {said[:LINE]}"
-        return ""
 
     def _best(self, words: str, room: int = CHARACTERS) -> str:
         """A text, or of a long one the sentences that answer."""
