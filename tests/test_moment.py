@@ -239,6 +239,44 @@ def test_a_question_is_answered_from_the_middle_of_what_a_tool_printed(shop: Pat
     assert limit in page and "sk-live-4f9a" not in page
 
 
+def test_a_session_of_the_same_name_in_another_project_is_not_told(shop: Path, tmp_path: Path) -> None:
+    """A session that was copied with its project, and went on there: its words stood below the name of this one."""
+    other = tmp_path / "work" / "till"
+    other.mkdir()
+    place = tmp_path / ".claude" / "projects" / "till"
+    place.mkdir()
+    said = "The pelican cache of the shop lives in"
+    for folder, where, store, day in ((other, place, "memcached", 9), (shop, place.parent / "shop", "redis", 3)):
+        talk = [turn("user", "Where does the pelican cache live?", 0, "s4", folder),
+                turn("assistant", [{"type": "text", "text": f"{said} {store}."}], 1, "s4", folder)]  # fmt: skip
+        rows = (row | {"timestamp": f"2026-05-0{day}T09:00:00.000Z"} for row in talk)
+        (where / "s4.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call("search", "--build", "--quiet")[0] == 0
+    for told in (
+        answered("find", query="where is the pelican cache?"),
+        answered("read", name="s4:1", query="where does it live?"),
+    ):
+        assert "redis" in told and "memcached" not in told
+
+
+def test_a_phrase_deep_in_a_long_turn_is_found(shop: Path) -> None:
+    kept_talk(shop, "s5", ["Tell me of the tern.", f"{'It flies far and wide. ' * 60}After 7 retries it rests."])
+    assert "stands nowhere" not in answered("find", query='the tern "7 retries"')
+    assert "stands nowhere" in answered("find", query='the tern "8 retries"')
+
+
+def test_what_only_a_tool_printed_is_not_called_unsaid(shop: Path) -> None:
+    """The index has the ends of an output: 'nobody said' kept an agent from reading the file that has the answer."""
+    lines = [f"- part {number} of the plan is as it was" for number in range(60)]
+    printed = "\n".join([*lines[:30], "## Rollout", "Behind the flag `diff_enabled`.", *lines[30:]])
+    said = turn("user", "Look at the plan before you begin.", 0, "s4", shop)
+    kept("s4", [said, *ran("cat plan.md", printed, False, 1, "s4", shop)])
+    found = answered("find", query="what is our rollout?")
+    assert "only a tool printed rollout: read s4:3 with the question" in found and "nobody said" not in found
+    assert "diff_enabled" in answered("read", name="s4:3", query="what is our rollout?")
+    assert "printed" not in answered("find", query="what is our roadmap?")
+
+
 def test_a_session_in_another_script_is_asked_for_in_it(shop: Path) -> None:
     kept_talk(shop, "s7", ["请说明 tunnel 目前只支持 free 套餐", "好的，我会在 README 里说明只支持 free 套餐。"])
     assert "another language" in answered("find", query="which tunnel plans does the README name: free?")
@@ -511,12 +549,12 @@ def test_a_long_page_of_a_long_session_takes_no_longer_for_each_line(shop: Path)
     lines = [[f"Cleared the cache {turn}a{at} {turn}b{at} {turn}c{at}." for at in range(600)] for turn in range(20)]
     said = [text for turn in lines for text in ("And the cache?", "\n".join(turn))]
     kept_talk(shop, "s9", said)
-    seconds = []
-    for characters in (3000, 3000, 30_000):  # the first one warms up
+    seconds: dict[int, list[float]] = {3000: [], 30_000: []}
+    for characters in (3000, 30_000) * 3:  # beside other load the quickest of three tells
         started = time.perf_counter()
         page = answered("read", name="s9", query="when was the cache of a node cleared?", characters=characters)
-        seconds.append(time.perf_counter() - started)
-    assert len(page) > 10_000 and seconds[2] < 2.5 * seconds[1], seconds
+        seconds[characters].append(time.perf_counter() - started)
+    assert len(page) > 10_000 and min(seconds[30_000]) < 2.5 * min(seconds[3000]), seconds
 
 
 def test_a_question_about_days_is_told_what_is_of_these_days_alone(shop: Path) -> None:

@@ -3,8 +3,9 @@ harvested from each of its turns."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +26,7 @@ from core.knowledge.same import mark_of_text
 from core.search import conversations as stored
 from core.search import store
 from core.search.conversations import Held
+from core.search.words import words_of
 from core.sources.archive import stand_in, stand_ins
 from core.sources.artifact import HOME, Artifact
 from core.sources.scan import scan_conversations, sha_in_trash
@@ -417,6 +419,46 @@ def whole_of(workspace: Workspace, row: Held) -> Cleared:
         for old in list(_kept)[:-KEPT]:
             del _kept[old]
     return whole
+
+
+MOST_FILES, MOST_BYTES, READ_BYTES = 200, 64 << 20, 4 << 20
+"""So many of the newest files are looked through, of so many bytes in all, which takes a tenth of a second; of those
+that have a word so many bytes are read, to see whether a tool printed it, which takes half a second at most."""
+
+
+def printed(
+    workspace: Workspace, database: Database, question: str, words: Sequence[str], allowed: Callable[[str], bool]
+) -> tuple[list[str], str]:
+    """Those of some `words` of a question that a tool printed in one of the newest conversations whose folder is
+    `allowed`, and where: the name of the conversation and the turn that has the most of them, of equals the most of the
+    question. None of them and "" where no tool did, or the conversation lies in no file of its own."""
+    asked, best = set(words_of(question)), (0, 0)
+    seen, place = set[str](), ""
+    spelled = [form for word in words for form in {word.encode(), json.dumps(word)[1:-1].encode()}]
+    room, left = MOST_BYTES, READ_BYTES
+    for row in stored.newest(database, "trash = 0", (), MOST_FILES):
+        if row.bytes > min(room, left) or not allowed(row.folder):
+            continue
+        room -= row.bytes
+        data = _lower(row.path)
+        talk = attempt(whole_of, workspace, row) if any(form in data for form in spelled) else None
+        if not isinstance(talk, Ok):
+            continue
+        left -= row.bytes
+        for at, one in enumerate(talk.value.conversation.turns, start=1):
+            told = set(words_of(one.text)) if one.role == "tool" else set[str]()
+            has = told.intersection(words)
+            if has and (len(has), len(told & asked)) > best:
+                best, seen, place = (len(has), len(told & asked)), has, f"{row.name}:{at}"
+    return [word for word in words if word in seen], place
+
+
+def _lower(path: str) -> bytes:
+    """A file in lower case; nothing where it cannot be read: whoever reads the conversation is told why."""
+    try:
+        return files.read_or_empty(path).lower()
+    except OSError:
+        return b""
 
 
 def harvested(workspace: Workspace, row: Held) -> tuple[tuple[HarvestedItem, ...], tuple[str, ...]]:

@@ -45,7 +45,7 @@ from core.commands.moment.found import (
 from core.commands.project import ALLOWING, EVERY, IN_NO_PROJECT, Scope
 from core.commands.search import remarks, search
 from core.commands.text import count
-from core.commands.transcript import LOOK_SECONDS, opened_index
+from core.commands.transcript import LOOK_SECONDS, opened_index, printed
 from core.commands.workspace import Workspace
 from core.experience import record
 from core.experience.kinds import infer_task_type
@@ -140,6 +140,7 @@ def find(
     with opened_index(workspace, LOOK_SECONDS) as (database, brought, problem):
         look = _Look(wide.workspace, text, kind, tag, wanted, max(LOOKED, limit), database, brought)
         look.quotes = lists or bool(role or names_in(text) or phrases_in(text))
+        look.tells = wide.tells_conversation
         look.tells_use = wide.tells_use if scope is not None and not wide.everything else None
         rows = look.rows(own, is_own=True) if own.folder and tells else []
         filtered = bool(kind or since or before or tag or source or role)
@@ -165,7 +166,9 @@ def find(
         shown = [replace(_as_it_stands(row, own.folder, text) if row.own else row, weak=not sure) for row in shown]
         shown = told_against(shown, workspace.paths)
         if tells and not (strange or (shown and sure)):
-            strange = look.unsaid(own if own.folder else wide, names=False)
+            searched_in = own if own.folder else wide
+            strange = look.unsaid(searched_in, names=False)
+        seen, place = look.printed(searched_in, strange)
         names = own.folder and tells and not ((shown and sure) or filtered)
         others = look.sessions(own, {row.session for row in shown}) if names else []
         may_tell = wide.narrow and (scope is None or workspace.config.mcp_all_conversations)
@@ -176,6 +179,7 @@ def find(
     lost = [f"the phrase {phrase!r} {ends}" for phrase in missing]
     where = os.path.basename(own.folder) if own.folder and wide.narrow else ""
     firm = bool(shown) and sure
+    foreign = any(in_another_language(text, row) for row in shown if row.own or not own.folder)
     notes += [f"of {own.folder} alone; another project of that name: {', '.join(alike[:ALIKE])}"] if alike else []
     if not shown and (source or role or tag or not text.strip()):
         notes += look.nothing if text.strip() or not lists else []  # a list tells it as a warning
@@ -184,12 +188,14 @@ def find(
     elif own.folder or wide.everything or firm:
         spoke = spoken if database is not None else None
         notes += as_a_whole(entries, spoke, brought.waiting, where, shown=bool(shown), firm=firm)
-        if strange and spoken:
+        if strange and spoken and not foreign:
             searched = os.path.basename(own.folder) if own.folder else "any conversation"
             notes.append(f"nobody said {', '.join(strange)} in {searched}")
+        if seen:
+            notes.append(f"only a tool printed {', '.join(seen)}: read {place} with the question")
     else:
         notes.append(f"{IN_NO_PROJECT}; {ALLOWING}")
-    if any(in_another_language(text, row) for row in shown if row.own or not own.folder):
+    if foreign:
         notes.append("sessions here are in another language: ask in that too")
     if unreadable and not firm:
         notes.append(f"{count(unreadable, 'conversation')} could not be read")
@@ -257,6 +263,7 @@ class _Look:
         self._texts: list[str] = []
         self._weighed: dict[tuple[int, tuple[int, ...]], Weighed | None] = {}
         self.tells_use: Callable[[str], bool] | None = None
+        self.tells: Callable[[str], bool] = lambda _folder: True
         self.quotes = True
         self.is_exact = False
         self.entries = self.turns = 0
@@ -316,7 +323,7 @@ class _Look:
         prompts."""
         told: dict[str, ConversationHit] = {}
         for hit in spoken:
-            held = self._held(hit.name)
+            held = self._held(hit.path or hit.name)
             session = held.session if held is not None and held.session else hit.name
             before = told.get(session, hit)
             told[session] = hit if hit.turns > before.turns else before
@@ -380,6 +387,15 @@ class _Look:
         among = names_in(self.text).difference(words_of(" ".join(self._texts))) if names else None
         return unsaid(self._database, self.text, self._stems, scope.tells_conversation, among)
 
+    def printed(self, scope: Scope, words: list[str]) -> tuple[list[str], str]:
+        """Those of some words that a tool printed, taken out of these, and the conversation and turn where it did."""
+        if self._database is None or not words:
+            return [], ""
+        seen, place = printed(self._workspace, self._database, self.text, words, scope.tells_conversation)
+        words[:] = [word for word in words if word not in seen]
+        name, _, turn = place.rpartition(":")
+        return seen, f"{self._called(name)}:{turn}" if place else ""
+
     def missing_phrases(self) -> list[str]:
         """What stood in quotation marks, or is a name with its punctuation, and in nothing that was found."""
         told = [folded(text) for text in self._texts]
@@ -411,13 +427,13 @@ class _Look:
             entry.kind, name_of(entry.kind, entry.key), text, entry.date, short(folder), name, 0,
             self._served(*named), held.state_end if held is not None else "", hit.score,
             share < LEAST_SHARE, is_own,
-            held.branch if held is not None else "", (), self._called(name),
+            held.branch if held is not None else "", (), held.path if held is not None else "", self._called(name),
             sharp=share, against="done" * ("tasks_done" in entry.tags),
         )  # fmt: skip
 
     def _conversation(self, hit: ConversationHit, score: float, is_own: bool) -> FoundRow:
         assert self._database is not None
-        held = self._held(hit.name)
+        held = self._held(hit.path or hit.name)
         places = tuple(dict.fromkeys(max(0, place - 1) for place in (hit.turn, *hit.places)))
         words, title = " ".join(hit.text.split()), " ".join(hit.title.split())
         if not self.text.strip() and not words.casefold().startswith(title.rstrip(" …").casefold()):
@@ -425,14 +441,14 @@ class _Look:
         row = FoundRow(
             "conversation", f"{hit.name}:{hit.turn}", words, hit.day, short(hit.project),
             hit.name, hit.turn, Served(), held.state_end if held is not None else "", score,
-            _is_weak(hit.why), is_own, hit.branch, (), self._called(hit.name), places, 0.0, hit.score,
+            _is_weak(hit.why), is_own, hit.branch, (), hit.path, self._called(hit.name), places, 0.0, hit.score,
         )  # fmt: skip
         return self.told(row, CHARACTERS)
 
     def told(self, row: FoundRow, room: int) -> FoundRow:
         """A hit of a conversation with the passage of its session that answers, in so many characters; any other with
         the turn that it is from."""
-        held = self._held(row.session)
+        held = self._held(row.path or row.session)
         if not row.places:
             turn = self._turn(held, row.text) if held is not None else 0
             served = self._served(row.text, f"{row.session}:{turn}") if turn else row.served
@@ -462,7 +478,7 @@ class _Look:
     def _held(self, name: str) -> Held | None:
         if not name or self._database is None:
             return None
-        rows = stored.named(self._database, name)
+        rows = [row for row in stored.named(self._database, name) if self.tells(row.folder)]
         return max(rows, key=lambda row: row.ended) if rows else None
 
     def _served(self, *named: str) -> Served:
@@ -546,8 +562,11 @@ def passage(
     with a `role` those of one speaker, at most so many characters and nothing that was `told` before; "" where nothing
     does."""
     with opened_index(workspace, 0.0) as (database, _, _):
-        held = stored.named(database, talk.name) if database is not None else []
-        if database is None or not held:
+        if database is None:
+            return ""
+        held = stored.named(database, talk.path)
+        held = held or [row for row in stored.named(database, talk.name) if row.folder == talk.folder]
+        if not held:
             return ""
         places = (turn - 1, *range(talk.count)) if turn else ()
         query = parse_query(question, database, stems := Stems())

@@ -48,6 +48,8 @@ class FoundRow:
     branch: str = ""
     gone: tuple[str, ...] = ()
     """Paths in the text that the repository tracked once and has no more."""
+    path: str = ""
+    """The file of the conversation: another project may have one of that name."""
     called: str = ""
     """The session by the end of its name, where no other has it."""
     places: tuple[int, ...] = ()
