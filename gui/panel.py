@@ -89,6 +89,7 @@ class KnowledgePanel:
         self._own = own or workspace
         self._left = ""
         self._minute, self._mouse = int(time.time() // AGES_SECONDS), list[float]()
+        self._came_back = False
         self._first: bool | None = None
         self._evident = False
         self._past_first = False
@@ -183,8 +184,8 @@ class KnowledgePanel:
     def returned(self) -> None:
         """The user comes back to the window: what tools have written since, and what was committed, stands nowhere in
         the store."""
+        self._came_back = True
         self.reader.ask()
-        self.shell.change(returns=self.shell.state.returns + 1)
 
     def tick(self) -> float | None:
         """Before each frame: do what was posted, show what came of it. 0.0: another frame is wanted; None: idle."""
@@ -247,13 +248,15 @@ class KnowledgePanel:
         self.workbench.mended(state.problem)
         self.shell.workspace = found.workspace
         same_data = all(state.data.get(name) is value for name, value in found.data.items())
-        if found.snapshot is not state.snapshot or not same_data or state.problem is not None:
+        came_back, self._came_back = self._came_back, False
+        if came_back or found.snapshot is not state.snapshot or not same_data or state.problem is not None:
             self.shell.change(
                 snapshot=found.snapshot,
                 first_counts=None,
                 first_rows=None,
                 data={**state.data, **found.data},
                 problem=None,
+                returns=state.returns + came_back,
             )
         if found.snapshot.settings is not None:
             self.homes.also([found.snapshot.settings.writable])

@@ -184,13 +184,19 @@ def test_what_did_not_fit_is_said_of_the_project_that_is_shown(desk: Desk, at_ho
     many = "".join(f"- The gate {at} of the api opens at noon [from: api, 2026-05-02]\n" for at in range(40))
     shop = "- The total skips returned rows [from: shop, 2026-05-01]\n"
     write(workspace, "facts.md", shop + many)
+    checks = "- **Checks**: `make lint` → `make test` [from: shop, 2026-05-01]\n"
+    write(workspace, "playbooks.md", checks)
     digest_on(workspace)
     with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
         side: Any = seat.panel.workbench.sides["knowledge"]
         assert side.lines.lines[-1].aside == "the rest did not fit"
         side.choose(str(at_home / "shop"))
         seat.settle()
-        assert [(line.words, line.aside) for line in side.lines.lines] == [("The total skips returned rows", "")]
+        told = [("The total skips returned rows", ""), ("Checks: `make lint` → `make test`", "")]
+        assert [(line.words, line.aside) for line in side.lines.lines] == told
+        side.picked(side.lines.lines[1].key)
+        seat.settle()
+        assert seat.state.selected.raw.startswith("- **Checks**"), "a playbook has signs that its row has not"
         side.picked(side.lines.lines[0].key)
         seat.settle()
         assert seat.state.selected.raw.startswith("- The total"), "its bullet, not a file"

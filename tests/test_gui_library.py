@@ -127,6 +127,8 @@ def test_code_and_prose_of_a_passage_keep_their_places(home: Workspace, files: P
     assert inline("Call `queue.\njoin()` and `get()`")[1] == ((5, 18, "code"), (23, 28, "code"))
     ticks = "`" * 200_000  # four seconds for a tenth of it, while the window stood still
     assert inline(ticks)[0] == ticks
+    for powers in ("2**10 and 2**20 rows", "a**b + c**d", "f(**a, **b)"):
+        assert inline(powers) == (powers, ()), "stars of a sum or a call make nothing bold"
     page = filled(home, files)
     one = page.dossier
     assert one is not None and page.answered is not None

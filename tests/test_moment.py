@@ -265,6 +265,14 @@ def test_a_phrase_deep_in_a_long_turn_is_found(shop: Path) -> None:
     assert "stands nowhere" in answered("find", query='the tern "8 retries"')
 
 
+def test_a_sentence_is_found_as_it_was_shown(shop: Path) -> None:
+    """What find prints has no stars; in quotation marks it was said to stand nowhere."""
+    kept_talk(shop, "s5", ["And the drawer?", "The drawer **must stay** closed while `till.py` counts the coins."])
+    shown = "The drawer must stay closed while `till.py` counts the coins."
+    assert shown in answered("find", query="must the drawer stay closed?")
+    assert "stands nowhere" not in answered("find", query=f'"{shown}"')
+
+
 def test_what_only_a_tool_printed_is_not_called_unsaid(shop: Path) -> None:
     """The index has the ends of an output: 'nobody said' kept an agent from reading the file that has the answer."""
     lines = [f"- part {number} of the plan is as it was" for number in range(60)]

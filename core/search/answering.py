@@ -348,6 +348,11 @@ def _picked(shares: Sequence[float], rows: Sequence[_Sentence], room: int) -> li
     return sorted(picked, key=lambda row: (row.position, row.at))
 
 
+def without_bold(text: str) -> str:
+    """A text as its sentences are shown."""
+    return _BOLD.sub(lambda found: found[1] or found[0], text)
+
+
 def sentences(text: str) -> list[str]:
     """The sentences and lines of a turn, without fences and the marks of bold and of headings; a heading, and what ends
     with a colon, with the first one below it; what points back ("This is why") with what it points to; a long one in
@@ -372,7 +377,7 @@ def sentences(text: str) -> list[str]:
                 made.append(heading)
                 heading = ""
             continue
-        words, heading = _BOLD.sub(lambda found: found[1] or found[0], f"{heading} {words}".lstrip()), ""
+        words, heading = without_bold(f"{heading} {words}".lstrip()), ""
         while len(words) > LONG_SENTENCE:
             end = max(words.rfind(" ", 0, LONG_SENTENCE), LONG_SENTENCE // 2)
             made.append(words[:end])

@@ -31,6 +31,7 @@ from gui.views.knowledge_rows import (
     Knowledge,
     act_of,
     change,
+    coded,
     copied,
     own_first,
     select_added,
@@ -141,7 +142,7 @@ class KnowledgeView(ListView[Knowledge]):
             return
         begun = bullet_words(wanted.key).rstrip("…")
         rows = self.data.rows.get(ALL, ())
-        row = next((row for row in rows if row.text.startswith(begun) and not row.head), None)
+        row = next((row for row in rows if row.text.startswith((begun, coded(begun)[0])) and not row.head), None)
         if row is None:
             self._shell.select("file", "digest.md")
         else:

@@ -39,7 +39,7 @@ EMPTY: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 ALL = "all"
 """All categories together, by project; without the tasks that are done, which would flood it."""
-_CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+_CODE = re.compile(r"(?<!`)(`+)(?!`)(.{1,400}?)(?<!`)\1(?!`)")
 NAMES = {
     ALL: Looks("All", "layers", "accent"),
     **{name: CATEGORIES[name] for name in EMPTY if name in CATEGORIES},

@@ -157,8 +157,10 @@ class LookCard:
 
     def _take(self, rows: Sequence[Waiting]) -> None:
         """Others wait; what is looked at stays, where it is still there."""
-        key = self.waiting[self.at].key if self.at < len(self.waiting) else ""
-        self.waiting = ordered(rows)
+        key, found = self.waiting[self.at].key if self.at < len(self.waiting) else "", ordered(rows)
+        if found == self.waiting:
+            return
+        self.waiting = found
         self.at = next((at for at, row in enumerate(self.waiting) if row.key == key), min(self.at, len(self.waiting)))
         if self.at >= len(self.waiting):
             self.at = 0

@@ -335,7 +335,10 @@ def in_parts(text: str, characters: int, most_lines: int = 10**9) -> Iterator[st
         at = end
 
 
-_INLINE = re.compile(r"(?<!`)(?P<code>`+)(?P<inside>[^`\n]+)(?P=code)|\*\*(?P<strong>[^*\n]{1,400})\*\*")
+_CODE = r"(?<!`)(?P<code>`+)(?!`)(?P<inside>[^`\n]+|[^\n]{1,400}?)(?<!`)(?P=code)(?!`)"
+_STRONG = r"(?<![A-Za-z0-9_*/])\*\*(?=[^\s*/])(?P<strong>[^*\n]{1,400})(?<!\s)\*\*(?![A-Za-z0-9_*])"
+"""Not the stars of `**/*.py`, nor of `2**3`."""
+_INLINE = re.compile(f"{_CODE}|{_STRONG}")
 _OVER_LINES = re.compile(r"(?<!`)(?P<code>`+)(?!`)(?:[^`\n]|\n(?![ \t]*(?:\n|```)))+(?P=code)(?!`)")
 """Code among words that may go on in the next line, as long as that is no empty one, and no fence."""
 _HEADING = re.compile(r"^#{1,6}[ ]+")
@@ -374,7 +377,7 @@ def inline(text: str) -> tuple[str, tuple[Style, ...]]:
         for found in _INLINE.finditer(line):
             put(line[at : found.start()])
             code = found["inside"]
-            put(code or found["strong"].replace("`", ""), "code" if code else "strong")
+            put((code.strip() or code) if code else found["strong"].replace("`", ""), "code" if code else "strong")
             at = found.end()
         put(line[at:])
     return "".join(out), tuple(styles)

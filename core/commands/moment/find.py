@@ -53,7 +53,7 @@ from core.experience.record import Served
 from core.give.still import gone, never_merged
 from core.knowledge.categories import CATEGORY
 from core.search import conversations as stored
-from core.search.answering import CHARACTERS, answering, chosen, share_of
+from core.search.answering import CHARACTERS, answering, chosen, share_of, without_bold
 from core.search.conversation_query import called_alike, known_project, names_in, unread, unsaid
 from core.search.days import Question, question
 from core.search.query import EXACT, NEAR_SURE, WEAK, Hit
@@ -398,7 +398,7 @@ class _Look:
 
     def missing_phrases(self) -> list[str]:
         """What stood in quotation marks, or is a name with its punctuation, and in nothing that was found."""
-        told = [folded(text) for text in self._texts]
+        told = [folded(one) for text in self._texts for one in (text, without_bold(text))]
         named = [self._query.literal] if self._query is not None and self.inexact else []
         return [*named, *(phrase for phrase in phrases_in(self.text) if not any(phrase in text for text in told))]
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from core.base import files
 from core.base.choices import HINT_EVENTS, SPOKEN_ROLES
-from core.base.command_line import command_key
+from core.base.command_line import command_key, is_told
 from core.base.result import KnowledgeError
 from core.commands.row import NAMED, OURS, listed, needed, option, top, whole_number
 from core.commands.settings import config_set
@@ -175,9 +175,9 @@ def how_it_went(row: Mapping[str, Any], turns: Sequence[Turn]) -> str:
     """Whether a hint was followed, ignored or contradicted in the turns of its session that came after it."""
     when = _time(row)
     after = [turn for turn in turns if turn.time and _utc(turn.time) >= when]
-    instead = command_key(str(row.get("instead", "")))
+    instead = str(row.get("instead", ""))
     if instead:
-        ran = [event for turn in after for event in turn.commands if command_key(event.words) == instead]
+        ran = [event for turn in after for event in turn.commands if is_told(instead, command_key(event.words))]
         if not ran:
             return IGNORED
         return FOLLOWED if any(not event.failed for event in ran) else CONTRADICTED

@@ -301,7 +301,8 @@ def bullet_page(view: BulletView, kept: Evidence | None = None, used: str = "") 
     _, picture, color, noun = CATEGORIES[found.category]
     one = Said(found, view.others)
     row = row_of((found.category, found.bullet.raw, 1), one) if found.category != "files" else None
-    body = row.text if row is not None else without_emphasis(found.bullet.text)
+    whole = "\n".join((found.bullet.text, *(line.strip() for line in found.bullet.more)))
+    body = row.text if row is not None else without_emphasis(whole)
     facts = [row.meta if row is not None else meta_of(found), f"{view.file}:{found.bullet.line}"]
     facts += [f"{capital(used)} (U says how it served)"] if used else []
     if view.by_tool:
