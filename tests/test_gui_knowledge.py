@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from core.commands.panel.bullets import category_view
+from core.commands.panel.ledger_rows import rows_of
 from core.commands.statements import Found
 from core.commands.workspace import Workspace
 from gui.toolkit.typeset import lines_of_words
 from gui.views.knowledge import KnowledgeView
 from gui.views.knowledge_rows import coded, found_again, gather, meta_of
-from gui.views.looks import short_name
+from gui.views.looks import learn, short_name
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home, read, write
@@ -39,6 +40,7 @@ HELD = (
 
 @pytest.fixture(name="home")
 def home_fixture(tmp_path: Path) -> Workspace:
+    learn(rows_of(()).called)  # the window has one home: what another test's conversations were called, these are not
     workspace = make_home(tmp_path)
     write(workspace, "facts.md", FACTS)
     write(workspace, "tasks.md", TASKS)
