@@ -273,16 +273,21 @@ def test_a_sentence_is_found_as_it_was_shown(shop: Path) -> None:
     assert "stands nowhere" not in answered("find", query=f'"{shown}"')
 
 
-def test_what_only_a_tool_printed_is_not_called_unsaid(shop: Path) -> None:
+def test_what_only_a_tool_printed_is_not_called_unsaid(shop: Path, tmp_path: Path) -> None:
     """The index has the ends of an output: 'nobody said' kept an agent from reading the file that has the answer."""
     lines = [f"- part {number} of the plan is as it was" for number in range(60)]
     printed = "\n".join([*lines[:30], "## Rollout", "Behind the flag `diff_enabled`.", *lines[30:]])
     said = turn("user", "Look at the plan before you begin.", 0, "s4", shop)
+    other = tmp_path / "work" / "till"
+    other.mkdir()
+    elsewhere = ran("cat plan.md", printed.replace("Rollout", "Roadmap"), False, 0, "s6", other)
+    kept("s6", [turn("user", "Look at it.", 2, "s6", other), *elsewhere])
     kept("s4", [said, *ran("cat plan.md", printed, False, 1, "s4", shop)])
     found = answered("find", query="what is our rollout?")
     assert "only a tool printed rollout: read s4:3 with the question" in found and "nobody said" not in found
     assert "diff_enabled" in answered("read", name="s4:3", query="what is our rollout?")
-    assert "printed" not in answered("find", query="what is our roadmap?")
+    assert "printed" not in answered("find", query="what is our roadmap?"), "only another project's tool did"
+    assert "only a tool printed roadmap" in call("find", "what is our roadmap?", "--project", str(other))[1]
 
 
 def test_a_session_in_another_script_is_asked_for_in_it(shop: Path) -> None:

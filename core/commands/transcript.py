@@ -421,8 +421,8 @@ def whole_of(workspace: Workspace, row: Held) -> Cleared:
     return whole
 
 
-MOST_FILES, MOST_BYTES, READ_BYTES = 200, 64 << 20, 4 << 20
-"""So many of the newest files are looked through, of so many bytes in all, which takes a tenth of a second; of those
+MOST_KNOWN, MOST_BYTES, READ_BYTES = 5000, 64 << 20, 4 << 20
+"""Of so many conversations, the newest, so many bytes are looked through, which takes a tenth of a second; of those
 that have a word so many bytes are read, to see whether a tool printed it, which takes half a second at most."""
 
 
@@ -436,7 +436,7 @@ def printed(
     seen, place = set[str](), ""
     spelled = [form for word in words for form in {word.encode(), json.dumps(word)[1:-1].encode()}]
     room, left = MOST_BYTES, READ_BYTES
-    for row in stored.newest(database, "trash = 0", (), MOST_FILES):
+    for row in stored.newest(database, "trash = 0", (), MOST_KNOWN):
         if row.bytes > min(room, left) or not allowed(row.folder):
             continue
         room -= row.bytes
