@@ -426,7 +426,7 @@ MOST_KNOWN, MOST_BYTES, READ_BYTES = 5000, 64 << 20, 4 << 20
 that have a word so many bytes are read, to see whether a tool printed it, which takes half a second at most."""
 
 
-def printed(
+def where_printed(
     workspace: Workspace, database: Database, question: str, words: Sequence[str], allowed: Callable[[str], bool]
 ) -> tuple[list[str], str]:
     """Those of some `words` of a question that a tool printed in one of the newest conversations whose folder is

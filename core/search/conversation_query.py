@@ -126,7 +126,7 @@ def names_in(text: str) -> frozenset[str]:
 
 
 def unsaid(
-    database: Database, text: str, stems: Stems, allowed: Allowed | None, among: Collection[str] | None = None
+    database: Database, text: str, stems: Stems, allowed: Allowed, among: Collection[str] | None = None
 ) -> list[str]:
     """The most telling words of a question, or of those `among` them, that stand in no conversation whose folder is
     `allowed`. Of 139 right answers 59 lack such a word ("although", "simply"); a name, one of 136, and 11 of 18 that
@@ -134,7 +134,7 @@ def unsaid(
     if among is not None and not among:
         return []
     rows = database.execute(f"SELECT id, folder FROM conversations WHERE {stored.READ}").fetchall()
-    let = {folder: allowed is None or allowed(folder) for folder in {row[1] for row in rows}}
+    let = {folder: allowed(folder) for folder in {row[1] for row in rows}}
     threads = {id for id, folder in rows if let[folder]}
     sql = "SELECT thread FROM turns WHERE id IN (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)"
     strange = []

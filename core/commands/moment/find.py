@@ -45,7 +45,7 @@ from core.commands.moment.found import (
 from core.commands.project import ALLOWING, EVERY, IN_NO_PROJECT, Scope
 from core.commands.search import remarks, search
 from core.commands.text import count
-from core.commands.transcript import LOOK_SECONDS, opened_index, printed
+from core.commands.transcript import LOOK_SECONDS, opened_index, where_printed
 from core.commands.workspace import Workspace
 from core.experience import record
 from core.experience.kinds import infer_task_type
@@ -169,6 +169,7 @@ def find(
             searched_in = own if own.folder else wide
             strange = look.unsaid(searched_in, names=False)
         seen, place = look.printed(searched_in, strange)
+        strange = [word for word in strange if word not in seen]
         names = own.folder and tells and not ((shown and sure) or filtered)
         others = look.sessions(own, {row.session for row in shown}) if names else []
         may_tell = wide.narrow and (scope is None or workspace.config.mcp_all_conversations)
@@ -387,12 +388,11 @@ class _Look:
         among = names_in(self.text).difference(words_of(" ".join(self._texts))) if names else None
         return unsaid(self._database, self.text, self._stems, scope.tells_conversation, among)
 
-    def printed(self, scope: Scope, words: list[str]) -> tuple[list[str], str]:
-        """Those of some words that a tool printed, taken out of these, and the conversation and turn where it did."""
+    def printed(self, scope: Scope, words: Sequence[str]) -> tuple[list[str], str]:
+        """Those of some words that a tool printed, and the conversation and turn where it did."""
         if self._database is None or not words:
             return [], ""
-        seen, place = printed(self._workspace, self._database, self.text, words, scope.tells_conversation)
-        words[:] = [word for word in words if word not in seen]
+        seen, place = where_printed(self._workspace, self._database, self.text, words, scope.tells_conversation)
         name, _, turn = place.rpartition(":")
         return seen, f"{self._called(name)}:{turn}" if place else ""
 
