@@ -126,6 +126,11 @@ def pull_request(base: str, title: str = "Count the till of the shop in one plac
     return f'gh pr create --draft --base {base} --title "{title}" --body "$(cat <<\'EOF\'\n{text}\nEOF\n)"'
 
 
+def failed_pull_request(shop: Path, base: str = "anna/till") -> dict[str, Any]:
+    said = {**shell(pull_request(base)), "hook_event_name": "PostToolUseFailure"}
+    return said | {"error": f"Exit code 1\n{NO_BASE}"}
+
+
 @pytest.fixture(name="pulled")
 def pulled_fixture(shop: Path) -> Path:
     """The shop, with a harvested session in which a pull request found no base and was made on another."""
@@ -139,6 +144,33 @@ def pulled_fixture(shop: Path) -> Path:
     return shop
 
 
+def test_a_kept_line_speaks_before_its_command_and_after_its_error(pulled: Path) -> None:
+    """`knowledge list` showed the lesson, and its command ran into the same error again."""
+    told = hook(pulled, shell(pull_request("anna/till")))
+    assert "--base main" in told and "works" in told and "No commits between" in told
+    assert "--base main" in hook(pulled, failed_pull_request(pulled), "second")
+    assert "--base main" in hook(pulled, failed_pull_request(pulled, "anna/quay"), "third"), "the same error"
+    for silent in (pull_request("main"), pull_request("anna/till", "Paint the pier"), "gh pr create --fill"):
+        assert hook(pulled, shell(silent), "fourth") == "", silent
+    assert hook(pulled, failed_pull_request(pulled, "main"), "fifth") == "", "it is what the line recommends"
+    assert call("rm", "facts", "No commits between", "--strike")[0] == 0
+    assert hook(pulled, shell(pull_request("anna/till")), "sixth") == ""
+    assert hook(pulled, failed_pull_request(pulled), "seventh") == ""
+
+
+def test_a_kept_line_is_silent_once_its_command_passes(pulled: Path) -> None:
+    kept("s4", ran(pull_request("anna/till"), "https://github.com/shop/shop/pull/8", False, 0, "s4", pulled))
+    assert hook(pulled, shell(pull_request("anna/till"))) == ""
+
+
+def test_a_failure_that_nothing_cured_is_told_before_its_command_alone(shop: Path) -> None:
+    error = "ERR_PNPM_UNSUPPORTED_ENGINE Unsupported environment (bad pnpm and/or Node.js version)"
+    kept("s3", [turn("user", "Run it", 0, "s3", shop), *ran("pnpm sweep", error, True, 1, "s3", shop)])
+    assert call("harvest", "--source", "claude_code", "--apply", "--now", "--quiet")[0] == 0
+    assert "nothing in the session made it work" in hook(shop, shell("pnpm sweep"))
+    assert hook(shop, shell("pnpm sweep --all")) == ""
+
+
 def test_a_prompt_hears_what_works_to_the_end_of_the_line(pulled: Path) -> None:
     """A long error filled the line, and the command that works was cut off."""
     told = hook(
@@ -147,7 +179,24 @@ def test_a_prompt_hears_what_works_to_the_end_of_the_line(pulled: Path) -> None:
     assert "--base main" in told and '--body "…" works → ' in told
 
 
+def test_a_command_with_its_text_left_out_counts_as_followed(pulled: Path) -> None:
+    from core.commands.moment.hints import judge
+    from core.commands.workspace import open_workspace
+
+    transcript = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop" / "s9.jsonl"
+    assert hook(pulled, shell(pull_request("anna/till")) | {"transcript_path": str(transcript)})
+    rows = ran(pull_request("main"), "https://github.com/shop/shop/pull/9", False, 1, "s9", pulled)
+    transcript.write_text("".join(json.dumps(row | {"timestamp": "2099-01-01T00:00:00Z"}) + "\n" for row in rows))
+    os.utime(transcript, (1, 1))
+    judge(open_workspace())
+    assert "1 followed" in call("hints")[1]
+
+
 BODY = "The till is counted once, and what it counted is printed at the end of each day. "
+
+
+def described(base: str, more: str = "", body: str = BODY) -> str:
+    return f'gh pr create --draft --base {base} --body "{body}"{more}'
 
 
 def learned(shop: Path, fails: str, error: str, works: str) -> None:
@@ -165,6 +214,42 @@ def failed(command: str, error: str) -> dict[str, Any]:
     return {**shell(command), "hook_event_name": "PostToolUseFailure", "error": f"Exit code 1\n{error}"}
 
 
+def written(shop: Path, fails: str, told: str, works: str) -> None:
+    """A session in which a command failed, and the line that tells so."""
+    kept("s3", ran(fails, f"Exit code 1\n{NO_BASE}", True, 0, "s3", shop))
+    line = f"`{told}` fails (“{NO_BASE}”); `{works}` works [from: claude_code/s3, 2026-05-03]"
+    knowledge = Path(os.environ["HOME"]) / ".manual_slop/knowledge"
+    knowledge.mkdir(parents=True, exist_ok=True)
+    (knowledge / "facts.md").write_text(f"# Facts\n\n- {line}\n")
+    assert call("search", "works")[0] == 0
+
+
+def test_a_lesson_of_a_command_with_a_very_long_text_is_told(shop: Path) -> None:
+    """It was listed, and both hooks were silent: the key of so long a command ends within the text."""
+    fails, works, other = (described(base, " --web", BODY * 5) for base in ("anna/till", "main", "anna/quay"))
+    told, recommended = (described(base, " --web", "…") for base in ("anna/till", "main"))
+    written(shop, fails, told, recommended)
+    assert "--base main" in hook(shop, shell(fails))
+    assert "--base main" in hook(shop, failed(fails, NO_BASE), "second")
+    assert hook(shop, shell(other), "third") == "" == hook(shop, failed(works, NO_BASE), "fourth")
+
+
+def test_what_follows_a_long_text_makes_it_another_command(shop: Path) -> None:
+    """With an option more it counted as the command that the line recommends, and nothing was told of its error."""
+    learned(shop, described("anna/till"), NO_BASE, described("main"))
+    assert "--base main" in hook(shop, failed(described("main", " --assignee 'anna'"), NO_BASE))
+    for body in (BODY, "Short", f'{BODY} The \\"till\\" prints.'):
+        assert hook(shop, failed(described("main", body=body), NO_BASE), "second") == "", body
+
+
+def test_what_has_failed_since_is_recommended_no_more_whatever_its_text(shop: Path) -> None:
+    learned(shop, described("anna/till"), NO_BASE, described("main"))
+    kept("s4", ran(described("main", body="Another text"), "Exit code 1\nHTTP 500 error", True, 0, "s4", shop))
+    assert hook(shop, shell(described("anna/till"))) == ""
+    kept("s5", ran(described("main", body="A third"), "done", False, 0, "s5", shop))
+    assert "--base main" in hook(shop, shell(described("anna/till")), "second")
+
+
 def test_a_warning_with_a_long_text_that_the_user_struck_comes_no_more(shop: Path) -> None:
     """The line leaves out the text of both commands, the index does not: the hooks told what the user had struck."""
     fails, works = (f'hg submit {option} -m "{BODY * 3}"' for option in ("--sgin", "--sign"))
@@ -175,15 +260,11 @@ def test_a_warning_with_a_long_text_that_the_user_struck_comes_no_more(shop: Pat
     assert hook(shop, shell(fails), "second") == "" == hook(shop, failed(fails, error), "third")
 
 
-def test_a_struck_line_with_many_long_texts_holds_no_hook_up(shop: Path) -> None:
+def test_a_line_with_many_long_texts_holds_no_hook_up(shop: Path) -> None:
     """Each "…" stood for anything: fourteen of them against a list of short texts took for hours."""
     given, told = (f"post --wait '[{', '.join(texts)}]'" for texts in (['"0"'] * 50, ['"…"'] * 14))
-    learned(shop, f"{given} --late", "post: unrecognized option '--late'", "post --now")
-    knowledge = Path(os.environ["HOME"]) / ".manual_slop/knowledge"
-    line = f"`{told} --soon` fails (“unrecognized”); `post --now` works [from: claude_code/s3, 2026-05-03]"
-    (knowledge / "facts.md").write_text(f"# Facts\n\n- {line}\n")
-    assert call("rm", "facts", "unrecognized", "--strike")[0] == 0
-    assert "`post --now` works" in hook(shop, shell(f"{given} --late"))
+    written(shop, f"{given} --late", f"{told} --soon", "post --now")
+    assert hook(shop, shell(f"{given} --late")) == ""
 
 
 def test_codex_tells_of_a_failure_by_its_output_alone(shop: Path) -> None:

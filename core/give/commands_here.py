@@ -1,15 +1,17 @@
 """What commands of a project came to: the one that works where another failed, and what cured an error.
 
-By the keys of command and error (`base/command_line.py`), out of the table that the index of conversations keeps.
+By the keys of command and error (`base/command_line.py`), out of the table that the index of conversations keeps; where
+that tells no way out, by the line that a harvest kept of this very failure, for as long as the user has it.
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.base.command_line import goals
+from core.base.command_line import LONG_TEXT, command_key, goals, is_told
 
 SESSIONS = 400
 """So many of the newest sessions of a project are asked."""
@@ -46,8 +48,18 @@ _ROWS = (
     " CROSS JOIN commands c ON c.thread = v.id AND {} ORDER BY v.ended, c.thread, c.rowid"
 )
 
+_LESSON = re.compile(
+    r"\A`?(?P<command>.{3,200}?)`? fails (?:\d+ times )?\(“(?P<error>.+)”\); "
+    r"(?:`?(?P<works>.+?)`?(?: was run instead and)? works\Z)?",
+    re.DOTALL,
+)
+"""A line that a harvest by rules keeps of a failure (`rules/failures.py`), with what works instead or without."""
+_LESSONS = "SELECT text, provenance, date, path FROM entries WHERE kind = 'bullet' AND text LIKE '% fails %(“%”); %'"
 
-def before(database: sqlite3.Connection, project: str, session: str, key: str) -> Known | None:
+
+def before(
+    database: sqlite3.Connection, entries: sqlite3.Connection | None, project: str, session: str, key: str
+) -> Known | None:
     """What is known of a command that is about to be run: that it failed here each time since, and what works."""
     rows = _rows(database, project, session, "c.key = ?", key)
     told = [row for row in rows if row.failed >= 0]
@@ -60,6 +72,8 @@ def before(database: sqlite3.Connection, project: str, session: str, key: str) -
         if found is not None:
             failed = f"`{_short(row.words)}` failed here on {row.day} ({_short(row.line)})"
             return Known(f"{failed}; `{_short(found[0])}` works, {found[1]}×", found[0], f"command: {row.key}")
+    if (lesson := _lesson(database, entries, project, session, failures)) is not None:
+        return lesson._replace(why=f"command: {key}")
     wrong = [row for row in failures if row.wrong]
     if wrong and last < 0:
         row = wrong[-1]
@@ -68,7 +82,9 @@ def before(database: sqlite3.Connection, project: str, session: str, key: str) -
     return None
 
 
-def after(database: sqlite3.Connection, project: str, session: str, key: str, error: str) -> Known | None:
+def after(
+    database: sqlite3.Connection, entries: sqlite3.Connection | None, project: str, session: str, key: str, error: str
+) -> Known | None:
     """What is known of an error that has just come: what followed it when the same command passed again, or what was
     run in its place."""
     rows = _rows(database, project, session, "c.error = ? AND c.error <> ''", error)
@@ -87,7 +103,46 @@ def after(database: sqlite3.Connection, project: str, session: str, key: str, er
         if found is not None:
             passed = f"on {row.day} this error was passed by running `{_short(found[0])}` instead"
             return Known(passed, found[0], f"error: {error}")
+    lesson = _lesson(database, entries, project, session, same)
+    if lesson is None or not lesson.instead or is_told(lesson.instead, key):
+        return None
+    return lesson._replace(why=f"error: {error}")
+
+
+def _lesson(
+    database: sqlite3.Connection,
+    entries: sqlite3.Connection | None,
+    project: str,
+    session: str,
+    failures: Sequence[_Row],
+) -> Known | None:
+    """What the newest kept line says of one of these failures: it is from the same conversation, tells the same command
+    and still stands in its file, and what it recommends has not failed here since."""
+    if entries is None or not failures:
+        return None
+    from core.give.sentences import source_of  # most commands did not fail here
+    from core.give.still import standing
+
+    ids = ", ".join(str(row.thread) for row in failures)
+    names = dict(database.execute(f"SELECT id, name FROM conversations WHERE id IN ({ids})").fetchall())
+    failed = {(names[row.thread], row.key) for row in failures}
+    for text, provenance, day, file in entries.execute(f"{_LESSONS} ORDER BY date DESC"):
+        source = source_of(provenance)
+        if source not in names.values() or not (found := _LESSON.match(standing(file, text))):
+            continue
+        works = found["works"] or ""
+        is_of_these = any(name == source and is_told(found["command"], key) for name, key in failed)
+        if is_of_these and not (works and _fails_now(database, project, session, works)):
+            return Known(f"{' '.join(found.string.split())} ({day})", works, "")
     return None
+
+
+def _fails_now(database: sqlite3.Connection, project: str, session: str, told: str) -> bool:
+    """Whether a command as a line tells it failed here when it was run last."""
+    begins = command_key(told).partition(LONG_TEXT)[0]
+    rows = _rows(database, project, session, "instr(c.key, ?) = 1", begins)
+    again = [row for row in rows if row.failed >= 0 and is_told(told, row.key)]
+    return bool(again) and again[-1].failed == 1
 
 
 def _instead(database: sqlite3.Connection, project: str, session: str, row: _Row) -> tuple[str, int] | None:

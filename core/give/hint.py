@@ -220,7 +220,10 @@ def _found(
         key, error = command_key(wanted), error_key(output_of(said)) if event == FAILURE else ""
         if not key or (event == FAILURE and not error):
             return []
-        known = after(talks, project, session, key, error) if error else before(talks, project, session, key)
+        if error:
+            known = after(talks, entries, project, session, key, error)
+        else:
+            known = before(talks, entries, project, session, key)
         return [(known.line, known.why, 1.0, known.instead, "")] if known is not None else []
     finally:
         for database in (talks, entries):

@@ -132,6 +132,11 @@ def _changed_at(root: str, path: str) -> float:
 def stands(file: str, line: str) -> bool:
     """Whether a file still says a line that an index has of it: the user may have removed it or struck it through, and
     nobody has searched since."""
+    return bool(standing(file, line))
+
+
+def standing(file: str, line: str) -> str:
+    """A line that an index has of a file as it stands there, with its marks; "" where it does no more."""
     from core.base.entry import statement_key
     from core.base.markdown import parse_bullets
 
@@ -141,8 +146,8 @@ def stands(file: str, line: str) -> bool:
         with open(file, encoding="utf-8", errors="replace") as opened:
             rows = [row for row in opened if row.startswith("- ") and telling in row]
     except OSError:
-        return False
-    return any(row.key == said and not row.struck for row in parse_bullets("".join(rows)))
+        return ""
+    return next((row.text for row in parse_bullets("".join(rows)) if row.key == said and not row.struck), "")
 
 
 def never_merged(root: str, branch: str, until: float = math.inf) -> bool:
