@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,6 +47,16 @@ def write_ledger(workspace: Workspace, rows: list[dict[str, Any]]) -> None:
     entries = {f"{number:064x}": row for number, row in enumerate(rows, start=1)}
     workspace.paths.knowledge.mkdir(parents=True, exist_ok=True)
     workspace.paths.ledger.write_text(json.dumps({"entries": entries}), encoding="utf-8")
+
+
+def claude_talk(home: Path) -> None:
+    """A conversation that Claude Code kept in May, in this user's home."""
+    sessions = home / ".claude" / "projects" / "p"
+    sessions.mkdir(parents=True)
+    line = {"type": "user", "cwd": "/srv/a", "sessionId": "s", "timestamp": "2026-05-04T10:00:00Z", "uuid": "a",
+            "parentUuid": None, "message": {"role": "user", "content": "Sort the shelf, please"}}  # fmt: skip
+    (sessions / "s.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    os.utime(sessions / "s.jsonl", (1_778_000_000, 1_778_000_000))
 
 
 class Seat:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,13 @@ from core.commands.bullets import add
 from core.commands.settings import config_set
 from core.harvest.report import Progress
 from gui import harvest_run
+from gui.watch import Watcher
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import (  # noqa: F401 - pytest finds the fixture by itself
     CONFIG,
     Seat,
     at_home_fixture,
+    claude_talk,
     control_of,
     harvested_at,
     seated,
@@ -38,12 +39,7 @@ def test_what_a_tool_has_written_is_noticed_while_somebody_is_there(
     workspace = workspace_at(at_home, demo=False, config=CONFIG + 'sources = ["claude_code"]\n')
     write_ledger(workspace, [{"path": "/t/a", "status": "harvested", "at": "2026-05-02T12:00:00+00:00"}])
     with seated(desk, workspace) as seat:
-        sessions = at_home / ".claude" / "projects" / "p"
-        sessions.mkdir(parents=True)
-        line = {"type": "user", "cwd": "/srv/a", "sessionId": "s", "timestamp": "2026-05-04T10:00:00Z", "uuid": "a",
-                "parentUuid": None, "message": {"role": "user", "content": "Sort the shelf, please"}}  # fmt: skip
-        (sessions / "s.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
-        os.utime(sessions / "s.jsonl", (1_778_000_000, 1_778_000_000))
+        claude_talk(at_home)
         desk.move(300, 300)
         monkeypatch.setattr(gui.panel, "AGES_SECONDS", 59)
         seat.until(lambda: seat.panel.status.harvest.label.endswith("Harvest 1…"))
@@ -93,6 +89,19 @@ def test_what_git_has_since_is_asked_about_when_the_user_is_back(desk: Desk, at_
         seat.panel.returned()
         seat.until(lambda: view.looks.waiting)
         assert [row.kind for row in view.looks.waiting] == ["finished"]
+
+
+def test_what_changes_while_the_watch_begins_anew_is_not_missed(at_home: Path) -> None:
+    """When another file is watched it begins anew: for a moment it saw nothing, and told nobody."""
+    news, workspace = threading.Event(), workspace_at(at_home, demo=False)
+    watcher = Watcher(workspace.paths, news.set)
+    watcher.start()
+    try:
+        assert watcher.ready.wait(PATIENCE_SECONDS) and not news.is_set()
+        watcher.also([str(workspace.loaded.file)])
+        assert news.wait(PATIENCE_SECONDS)
+    finally:
+        watcher.stop()
 
 
 def test_a_broken_settings_file_is_told_and_mended_without_a_restart(desk: Desk, at_home: Path) -> None:

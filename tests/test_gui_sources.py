@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 import tomllib
@@ -32,7 +31,7 @@ from gui.views.sources import (
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.made_home import make_home
-from tests.panel_desk import CONFIG, at_home_fixture, workspace_at  # noqa: F401 - pytest finds the fixture by itself
+from tests.panel_desk import CONFIG, at_home_fixture, claude_talk, workspace_at  # noqa: F401 - pytest finds the fixture by itself
 
 DAY = 86_400
 SESSION = (
@@ -106,12 +105,7 @@ def test_what_a_tool_will_delete_is_louder_the_more_would_be_lost() -> None:
 def test_while_the_ledger_is_damaged_nothing_is_said_to_be_lost(at_home: Path) -> None:
     """Conversations that were harvested long ago stood there in red as not harvested."""
     workspace = workspace_at(at_home, demo=False, config=CONFIG + 'sources = ["claude_code"]\n')
-    sessions = at_home / ".claude" / "projects" / "p"
-    sessions.mkdir(parents=True)
-    line = {"type": "user", "cwd": "/srv/a", "sessionId": "s", "timestamp": "2026-05-04T10:00:00Z", "uuid": "a",
-            "parentUuid": None, "message": {"role": "user", "content": "Sort the shelf, please"}}  # fmt: skip
-    (sessions / "s.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
-    os.utime(sessions / "s.jsonl", (1_778_000_000, 1_778_000_000))
+    claude_talk(at_home)
     assert LATE in [one.code for one in gather(workspace, {}).snapshot.problems]
     workspace.paths.knowledge.mkdir(parents=True)
     workspace.paths.ledger.write_text('{"entries": {"', encoding="utf-8")
