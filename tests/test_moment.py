@@ -472,6 +472,26 @@ def test_who_asks_in_other_words_is_shown_which_sessions_there_are(shop: Path) -
     assert "sessions here" not in answered("find", query="gadget that draws slips", kind="fact"), "of lines was asked"
 
 
+def test_words_of_the_answer_find_what_the_question_says_in_others(shop: Path) -> None:
+    """Who asks weeks later does not use the words of then, but knows how such a thing may be called: 213 instead of 198
+    of 351 points. What only those words match is called weak all the same, and nothing is said of them alone."""
+    crates = [f"{wood} {form}" for wood in ("oak", "tin", "wax", "silk", "jute", "cork") for form in ("boxes", "jars")]
+    talk = [
+        (f"Where do the {one} go in the reshuffle?", f"The {one} go to shelf {at}.") for at, one in enumerate(crates)
+    ]
+    talk.insert(6, ("And that gadget?", "The receipt printer prints at 80 mm."))
+    kept_talk(shop, "s9", [text for pair in (*talk, *talk) for text in pair])
+    asked, likely = "what came of the slips in the reshuffle", 'receipts "printer" mm zeppelin yesterday'
+    assert "80 mm" not in answered("find", query=asked) + call("find", asked)[1]
+    page = answered("read", name="s9:2", query=asked, likely=likely, characters=500)
+    found = answered("find", query=asked, likely=likely)
+    assert "80 mm" in found and "80 mm" in page and "80 mm" in call("find", asked, "--likely", likely)[1]
+    assert "zeppelin" not in found and "nobody said" in found and "stands nowhere" not in found
+    strange = answered("find", query="which width has the gadget for patrons", likely=likely)
+    assert "weak" in strange and "80 mm" in strange
+    assert "prints at 80 mm" in call("search", asked, "--likely", likely)[1]
+
+
 def test_a_long_question_is_not_weak_for_the_words_that_no_answer_repeats(shop: Path) -> None:
     """A mark that stands on right answers makes an agent search on; that the zebra importer was said is enough."""
     kept_talk(shop, "s8", ["Why does the zebra importer stall?", "The zebra importer stalls on a quagga header."])

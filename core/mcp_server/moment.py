@@ -45,6 +45,14 @@ the same again. It holds as long as the server, which is one agent's."""
 Named = Annotated[
     str, Field(max_length=4096, description="Folder, repository or short name; empty: this project; all.")
 ]
+Likely = Annotated[
+    str,
+    Field(
+        max_length=1000,
+        description="10 to 20 words that the answer probably has and the question has not: what it is called in code "
+        "or on the command line, usual candidates, synonyms, English terms.",
+    ),
+]
 
 
 def _showed(now: Workspace, session: str, text: str) -> None:
@@ -89,14 +97,15 @@ def find(
     project: Named = "",
     since: Annotated[str, Field(max_length=20, description="Only from this day on.")] = "",
     limit: Annotated[int, Field(ge=1, le=20, description="Hits.")] = 5,
+    likely: Likely = "",
 ) -> str:
     """Find what earlier conversations here decided, learned, ran or left open, and what documents that were taken in
     say: when a request leans on something earlier ("again", "as usual", "why did we"), before a choice that may have
-    been made already, and when an error comes back. Ask the whole question in its own words and names: the best session
-    comes with the passage that answers, so one call is mostly enough; a line each for the others: kind, day, project,
-    words, session:turn, how the session was left. "weak" and "never said" mean that it may not be there: do not search
-    on; "more sentences": what is missing may be in that read. Without a query: what a conversation here should start
-    with. Not for general knowledge or the files at hand."""
+    been made already, and when an error comes back. Ask the whole question in its own words and names, and give likely
+    words of the answer: the best session comes with the passage that answers, so one call is mostly enough; a line each
+    for the others: kind, day, project, words, session:turn, how the session was left. "weak" and "never said" mean that
+    it may not be there: do not search on; "more sentences": what is missing may be in that read. Without a query: what
+    a conversation here should start with. Not for general knowledge or the files at hand."""
     now = reopened(workspace)
     if not query.strip():
         text = str(tools.get_context(workspace, project)["text"])  # it has been through the gate
@@ -105,7 +114,7 @@ def find(
     if not now.config.search_conversations and not now.paths.knowledge.is_dir():
         raise KnowledgeError("refused", "nothing is known, and conversations are not searched")
     scope, unknown = _meant(now, project)
-    report = find_everything(scope.workspace, query, since=since, limit=limit, scope=scope)
+    report = find_everything(scope.workspace, query, since=since, limit=limit, scope=scope, likely=likely)
     lines = find_lines(report, FOUND - len(NOT_OURS) - sum(map(len, unknown)), partial(_clean, now))
     for row, line in zip(report.hits, lines[bool(report.lost) :], strict=False):
         if row.places:
@@ -126,6 +135,7 @@ def read(
     end: Annotated[bool, Field(description="The last turns.")] = False,
     characters: Annotated[int, Field(ge=0, le=MOST, description="Length of the page.")] = 0,
     project: Named = "",
+    likely: Annotated[str, Field(max_length=1000, description="As you gave find.")] = "",
 ) -> str:
     """Read on in a session, only when find leaves out a fact that was asked for; never to confirm what it shows. With
     a query what else the whole session says about it, above all at the turn, and not again what was shown; else around
@@ -153,7 +163,7 @@ def read(
     if asked and not unspoken:  # what the tool put in is not searched: it is read as it stands
         before = _SHOWN.pop((str(now.paths.knowledge), whole.name), "")
         about = f"{called}, what was shown before is left out:" if before else about
-        answer = passage(now, query, whole, turn, room - len(about), before, role)
+        answer = passage(now, query, whole, turn, room - len(about), before, role, likely)
         if answer:
             _showed(now, whole.name, f"{before}\n{answer}")
             return _told(now, [answer], characters, _clean(now, about))

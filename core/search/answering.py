@@ -133,9 +133,11 @@ class _Sentence(NamedTuple):
 
 class Weighed(NamedTuple):
     """The sentences of some turns with what speaks for each, of which an excerpt is made for any room. `shares` is how
-    much of the question each of its terms is, `last` the turn at which the conversation ends."""
+    much of the question each of its terms is, and behind them what each likely one counts; `asked` the same with
+    nothing for those. `last` is the turn at which the conversation ends."""
 
     shares: Sequence[float]
+    asked: Sequence[float]
     rows: Sequence[_Sentence]
     last: int = -1
     numbered: bool = False
@@ -152,13 +154,13 @@ class Weighed(NamedTuple):
             of[row.position] = of.get(row.position, 0) + len(row.text)
         sides = pairwise((*rows, rows[-1]._replace(position=-1)))
         sharp = max(
-            _mass(shares, one.terms | (then.terms if then.position == one.position else one.terms))
+            _mass(self.asked, one.terms | (then.terms if then.position == one.position else one.terms))
             for one, then in sides
         )
         text = _joined(picked, self.last, numbered=self.numbered)
         least = min(row.base + _mass(shares, row.terms) for row in picked)
         left = sum(row.base + _mass(shares, row.terms) >= least for row in rows) - len(picked)
-        return Excerpt(text, max(of, key=lambda at: of[at]), _mass(shares, seen), sharp, left)
+        return Excerpt(text, max(of, key=lambda at: of[at]), _mass(self.asked, seen), sharp, left)
 
 
 def answering(
@@ -238,12 +240,13 @@ def _best_places(
     database: Database, query: Query, stems: Stems, thread: int, first: Sequence[int], others: set[int]
 ) -> list[int]:
     """The match that was found, then those of the others with most of what is asked, of equals the later one."""
-    wanted = {stem: at for at, term in enumerate(query.terms) for stem in term.stems}
+    terms = (*query.terms, *query.likely)
+    wanted = {stem: at for at, term in enumerate(terms) for stem in term.stems}
     turns = stored.turns_at(database, thread, sorted(others.difference(first))[-MATCHES:])
     words = {one.position: words_of(one.text[:READ]) for one in turns}
     said = stems.telling({word for some in words.values() for word in some}, wanted)
     has = {at: {said[word] for word in some if word in said} for at, some in words.items()}
-    mass = {at: sum(query.terms[term].worth for term in terms) for at, terms in has.items()}
+    mass = {at: sum(terms[term].worth for term in some) for at, some in has.items()}
     best = sorted(mass, key=lambda at: (-mass[at], -at))[: PLACES - len(first)]
     return [*first, *best]
 
@@ -293,10 +296,12 @@ def weighed(
     """The sentences of these turns, without those that stand in `told`. `worth` is what speaks for a turn beforehand;
     without it how far it is from `position`. The turn at `last` is the end of its conversation, and is marked so."""
     turns = [(one, [(text, words_of(text)) for text in sentences(one.text)]) for one in pieces]
-    wanted = {stem: at for at, term in enumerate(query.terms) for stem in term.stems}
+    terms = (*query.terms, *query.likely)
+    wanted = {stem: at for at, term in enumerate(terms) for stem in term.stems}
     said = stems.telling({word for _, texts in turns for _, words in texts for word in words}, wanted)
     asked = [kind.search(query.text) is not None for kind in (_ASKS_CAUSE, _ASKS_VALUE, _ASKS_REFUSAL, _ASKS_FAILURE)]
-    shares = [term.worth / query.worth for term in query.terms]
+    shares = [term.worth / query.worth for term in terms]
+    of_question = [*shares[: len(query.terms)], *(0.0 for _ in query.likely)]
     rows: list[_Sentence] = []
     for one, texts in turns:
         has = [frozenset([said[word] for word in words if word in said]) for _, words in texts]
@@ -308,7 +313,7 @@ def weighed(
                 concludes = CONCLUDES * (one.role == "assistant" and at >= len(texts) - 4 and len(texts) > 8)
                 base = near + OF_AROUND * _mass(shares, around) + concludes + _manner(asked, one, text)
                 rows.append(_Sentence(one.position, at, text, has[at], base, one.role))
-    return Weighed(shares, rows, last, worth is not None)
+    return Weighed(shares, of_question, rows, last, worth is not None)
 
 
 def _picked(shares: Sequence[float], rows: Sequence[_Sentence], room: int) -> list[_Sentence]:

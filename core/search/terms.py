@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 QUERY_CHARACTERS = 4000
 TERMS = 64
 FORM_WEIGHT = 0.7
+LIKELY = 0.5
+"""A word that the answer probably has counts so much of one that was asked for where sentences are chosen. Of 351
+points of 167 questions the first answers tell 198 by the question alone, 213 with such words (as many with 0.35 to 1),
+and 237 and 247 with what is read after it."""
 MISSPELT = 4
 """A shorter word is not taken for another."""
 
@@ -45,7 +49,8 @@ class Term:
 class Query:
     """What is looked for. `literal` is the whole of it, folded; `phrases` what stood in quotation marks. `exact` says
     that its spelling matters: it has characters that are no words, as in `C++` or `session_store.py`. `moments` are the
-    dates that it names. `name` says that it is one name whose punctuation belongs to it."""
+    dates that it names. `name` says that it is one name whose punctuation belongs to it. `likely` are words that were
+    not asked for and that the answer probably has: they help to choose it, and say nothing of how well it fits."""
 
     text: str
     literal: str
@@ -56,6 +61,7 @@ class Query:
     entries: int
     moments: tuple[Moment, ...] = ()
     name: bool = False
+    likely: tuple[Term, ...] = ()
 
     @property
     def worth(self) -> float:
@@ -67,11 +73,16 @@ Places: TypeAlias = "Callable[[Sequence[str]], tuple[int, dict[str, int]]]"
 """How many entries there are, and how many have each of these stems."""
 
 
-def parse_query(text: str, database: sqlite3.Connection, stems: Stems) -> Query:
+def parse_query(text: str, database: sqlite3.Connection, stems: Stems, likely: str = "") -> Query:
     """Any text as a query against this index. A word that stands nowhere in it is taken for the one that is spelled
-    most like it, where there is one."""
+    most like it, where there is one. `likely` are words that the answer probably has."""
     sql = "SELECT term, doc FROM stems WHERE term >= ? AND term < ? LIMIT 50000"
     query = query_of(text, partial(places_of, database), stems)
+    if likely and not query.name:
+        asked = {stem for term in query.terms for stem in term.stems}
+        also = query_of(likely, partial(places_of, database), stems).terms
+        new = (replace(term, worth=LIKELY * term.worth) for term in also if asked.isdisjoint(term.stems))
+        query = replace(query, likely=tuple(new))
     return spelled(query, lambda first, last: database.execute(sql, (first, last)), stems)
 
 

@@ -114,19 +114,23 @@ def find(
     source: Sequence[str] | None = None,
     role: str = "",
     *,
+    likely: str = "",
     lists: bool = False,
     tells: bool = True,
 ) -> FindReport:
     """What any words are about, in the project around the workspace first; with a `project` (a folder, a repository or
     a short name) in that alone; without words the newest conversations that the filters let through. With a `scope`
-    only what an agent may be told. `lists`: also everything that matches, in one order whatever project it is of;
-    without `tells` nothing but that. Raises KnowledgeError for neither words nor filters, a filter that is none, and a
-    project that nobody knows."""
+    only what an agent may be told. `likely` are words that the answer probably has: where the question does not share
+    its words they find it. `lists`: also everything that matches, in one order whatever project it is of; without
+    `tells` nothing but that. Raises KnowledgeError for neither words nor filters, a filter that is none, and a project
+    that nobody knows."""
     text = query if isinstance(query, str) else " ".join(query)
     wanted = filters_of(kind, since, before, tag, source, role)
     asked = question(text if not (since or before) else "", date.today())
     if asked.said and not (asked.open and (tag or kind in ENTRY_KINDS)):
-        dated = _of_days(workspace, asked, project, kind, limit, scope, tag, source, role, lists=lists, tells=tells)
+        dated = _of_days(
+            workspace, asked, project, kind, limit, scope, tag, source, role, likely=likely, lists=lists, tells=tells
+        )
         if asked.open or dated.hits or dated.listed:
             return replace(dated, query=text)
     narrowed = bool(kind == "conversation" or source or role or project or since or before)
@@ -138,10 +142,11 @@ def find(
     wide = scope or replace(scope_meant(workspace, project), everything=project in ("", EVERY))
     own = replace(wide, everything=False)  # with the user's own lines, which hold in each project
     with opened_index(workspace, LOOK_SECONDS) as (database, brought, problem):
-        look = _Look(wide.workspace, text, kind, tag, wanted, max(LOOKED, limit), database, brought)
-        look.quotes = lists or bool(role or names_in(text) or phrases_in(text))
-        look.tells = wide.tells_conversation
-        look.tells_use = wide.tells_use if scope is not None and not wide.everything else None
+        tells_use = wide.tells_use if scope is not None and not wide.everything else None
+        quotes = lists or bool(role or names_in(text) or phrases_in(text))
+        look = _Look(
+            wide, text, kind, tag, wanted, max(LOOKED, limit), database, brought, tells_use, likely, quotes=quotes
+        )
         rows = look.rows(own, is_own=True) if own.folder and tells else []
         filtered = bool(kind or since or before or tag or source or role)
         if tells and not filtered and asks_what_is_open(text):
@@ -221,6 +226,7 @@ def _of_days(
     source: Sequence[str] | None,
     role: str,
     *,
+    likely: str,
     lists: bool,
     tells: bool,
 ) -> FindReport:
@@ -236,7 +242,7 @@ def _of_days(
         words = words if folder else f"{words} {asked.place}".strip()
     found = find(
         workspace, words, project or folder, kind, asked.span.since, asked.span.before, limit, scope, tag, source, role,
-        lists=lists, tells=tells,
+        likely=likely, lists=lists, tells=tells,
     )  # fmt: skip
     understood = understood_as(asked.span, folder)
     return replace(found, understood=understood, note="; ".join(filter(None, (understood, found.note))))
@@ -247,7 +253,7 @@ class _Look:
 
     def __init__(
         self,
-        workspace: Workspace,
+        wide: Scope,
         text: str,
         kind: str,
         tag: Sequence[str] | None,
@@ -255,17 +261,20 @@ class _Look:
         most: int,
         database: Database | None,
         brought: Brought,
+        tells_use: Callable[[str], bool] | None,
+        likely: str,
+        *,
+        quotes: bool,
     ) -> None:
-        self._workspace, self.text, self._kind, self._tag, self._wanted = workspace, text, kind, tag, wanted
-        self._most, self._database, self._brought = most, database, brought
+        self._workspace, self.text, self._kind, self._tag, self._wanted = wide.workspace, text, kind, tag, wanted
+        self._most, self._database, self._brought, self._quotes = most, database, brought, quotes
+        self._tells, self._tells_use = wide.tells_conversation, tells_use
         self._stems = Stems()
-        self._query = parse_query(text, database, self._stems) if database is not None else None
+        self._query = parse_query(text, database, self._stems, likely) if database is not None else None
+        self._likely = likely if self._query is not None and self._query.likely else ""
         self.least = _least(self._query)
         self._texts: list[str] = []
         self._weighed: dict[tuple[int, tuple[int, ...]], Weighed | None] = {}
-        self.tells_use: Callable[[str], bool] | None = None
-        self.tells: Callable[[str], bool] = lambda _folder: True
-        self.quotes = True
         self.is_exact = False
         self.entries = self.turns = 0
         self.hits: list[Hit | ConversationHit] = []
@@ -313,7 +322,7 @@ class _Look:
             tells = None if scope.everything else scope.tells_conversation
             found = find_in(
                 self._workspace, self._database, self._brought, self.text, wanted, self._most, None, tells, self._stems,
-                quotes=self.quotes,
+                quotes=self._quotes, likely=self._likely,
             )  # fmt: skip
             spoken, self.turns, self.understood, self.asides = found.hits, found.turns, found.note, found.warnings
             self.nothing += [found.nothing] if found.nothing else []
@@ -478,12 +487,12 @@ class _Look:
     def _held(self, name: str) -> Held | None:
         if not name or self._database is None:
             return None
-        rows = [row for row in stored.named(self._database, name) if self.tells(row.folder)]
+        rows = [row for row in stored.named(self._database, name) if self._tells(row.folder)]
         return max(rows, key=lambda row: row.ended) if rows else None
 
     def _served(self, *named: str) -> Served:
         """How a statement served, and the place that it stands at."""
-        return record.together(record.served(self._workspace.paths.experience, named, self.tells_use).values())
+        return record.together(record.served(self._workspace.paths.experience, named, self._tells_use).values())
 
     def _called(self, name: str) -> str:
         """A session by the shortest end of its name that no other has: where an id of 36 characters is all that it is
@@ -557,10 +566,11 @@ def passage(
     room: int,
     told: str = "",
     role: str = "",
+    likely: str = "",
 ) -> str:
     """What answers a question in a conversation that was read, above all at a turn (from 1, 0 for none): its own words,
     with a `role` those of one speaker, at most so many characters and nothing that was `told` before; "" where nothing
-    does."""
+    does. `likely` are words that the answer probably has."""
     with opened_index(workspace, 0.0) as (database, _, _):
         if database is None:
             return ""
@@ -569,7 +579,7 @@ def passage(
         if not held:
             return ""
         places = (turn - 1, *range(talk.count)) if turn else ()
-        query = parse_query(question, database, stems := Stems())
+        query = parse_query(question, database, stems := Stems(), likely)
         printed = {one.number - 1: one.text for one in talk.turns if one.role == "tool" and not one.is_call}
         weighed = answering(database, query, stems, held[-1].id, places, told, role, printed)
         made = weighed.excerpt(room) if weighed is not None else None

@@ -50,6 +50,7 @@ def search_listed(
     source: Sequence[str] | None = None,
     role: str = "",
     limit: int = LIMIT,
+    likely: str = "",
     build: bool = False,
     progress: Callable[[Any], None] = lambda step: None,
     cancelled: Callable[[], bool] = lambda: False,
@@ -59,9 +60,10 @@ def search_listed(
     built = build_index(workspace, progress, cancelled) if build else None
     if built is not None and not "".join(query).strip():
         return Listing(None, built)
-    return Listing(
-        find(workspace, query, project, kind, since, before, limit, None, tag, source, role, lists=True), built
+    found = find(
+        workspace, query, project, kind, since, before, limit, None, tag, source, role, likely=likely, lists=True
     )
+    return Listing(found, built)
 
 
 def listing_text(
@@ -81,6 +83,7 @@ ARGUMENTS = (
     repeated("--tag", "only what has this tag, such as decisions (repeatable)", "T"),
     repeated("--source", "only conversations of this source, such as claude_code (repeatable)", "NAME"),
     option("--role", f"only what was said by {listed(SPOKEN_ROLES)}", "ROLE", choices=SPOKEN_ROLES),
+    option("--likely", "words that the answer probably has, where it may say it in others than you", "WORDS"),
 )
 COMMANDS = (
     single(
