@@ -202,10 +202,12 @@ _TODOS = frozenset({
     "todowrite", "todo_write", "update_plan", "taskcreate", "taskupdate", "manage_todo_list", "write_todos",
     "update_todo_list", "set_todo_list", "settodolist", "todo", "todo_list", "sql_todo", "update_todo", "todos",
 })  # fmt: skip
-_PLANS = frozenset({"exitplanmode", "exit_plan_mode", "exitspecmode", "plan_mode_respond", "present_plan"})
+_PLANS = frozenset(
+    {"exitplanmode", "exit_plan_mode", "exitspecmode", "plan_mode_respond", "present_plan", "create_plan"}
+)
 _QUESTIONS = frozenset({
     "askuserquestion", "ask_followup_question", "ask_user", "question", "ask_user_question", "request_user_input",
-    "askuser", "ask_questions",
+    "askuser", "ask_questions", "ask_question",
 })  # fmt: skip
 _DELEGATIONS = frozenset({
     "task", "agent", "spawn_agent", "dispatch_agent", "subagent", "new_task", "delegate", "runsubagent",

@@ -8,7 +8,7 @@ inside answers, so it is dropped only before a marker. A block holds the call an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -42,6 +42,8 @@ from core.conversations.lines import (
     split_lines,
     with_events,
 )
+from core.conversations.records import parse_object
+from core.conversations.turns import answered, list_of, table_of, text_of
 
 _MARKER = re.compile(r"_\*\*(User|Assistant|Agent)( - sidechain)?(?: \(([^\n]{0,200})\))?\*\*_\s*$")
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)Z")
@@ -52,6 +54,8 @@ _USE = re.compile(r'\s{0,16}<tool-use data-tool-type="([^"]*)" data-tool-name="(
 _GIVEN = re.compile(r"- (\w{1,40}):(?: `(.*)`)?\s*$")
 _NAMED = re.compile(r"(\w+) `([^`]*)`")
 _WROTE = re.compile(r"The file (.{1,1000}?) has been (?:updated|created|written)")
+GIVEN = "Parameters:"
+"""Below it newer files have the arguments of many calls of Cursor as JSON, below `Result:` what came back."""
 _RESULT_ALONE = re.compile(r"<summary>Tool use: \*\*\w+\*\*</summary>\s*$")
 """Newer files tell each call of Cursor twice; the second block holds nothing."""
 _OF_FILE = re.compile(r"• (?:Edit|Write|Create|Delete|Read) file: (.{1,1000}?)</summary>")
@@ -205,6 +209,9 @@ def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Cal
         begun, at, command = _typed(rows)
         given = {"command": command}
         fences = [row for row in fences if row >= at]
+    elif GIVEN in rows:
+        given = _below(rows, GIVEN)
+        fences = fences[2:][-2:]
     else:
         head = [row for row in rows[1 : fences[0] if fences else len(rows)] if not row.lstrip().startswith("<")]
         given = _shown("\n".join(head).strip())
@@ -212,8 +219,10 @@ def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Cal
     place = lines[first + begun]
     command = str(given.get("command", "")) if tool.lower() in SHELLS else ""
     event = call_event(tool, given, command, "", place.start, lines[last].end)
-    if isinstance(event, Todos):
+    if isinstance(event, Todos) and GIVEN not in rows:
         event = replace(event, items=_steps(given))
+    elif isinstance(event, Question) and GIVEN in rows:
+        event = answered(event, _answer(given, _below(rows, "Result:")))
     elif isinstance(event, Question):
         event = replace(event, asked=_asked(rows, rows[answer].partition(":**")[2].strip() if answer >= 0 else ""))
     elif isinstance(event, Delegation):
@@ -231,6 +240,32 @@ def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Cal
     if isinstance(event, Edit) and any(_UNDONE.match(row) for row in rows):
         event = replace(event, failed=True)
     return replace(event, answered=True, failed=False) if answer >= 0 else event
+
+
+def _below(rows: Sequence[str], heading: str) -> dict[str, Any]:
+    """The JSON object in the fence below a heading, {} where there is none."""
+    if heading not in rows:
+        return {}
+    first = next((at for at in range(rows.index(heading), len(rows)) if rows[at].startswith("```")), len(rows))
+    end = next((at for at in range(first + 1, len(rows)) if rows[at] == "```"), len(rows))
+    return parse_object("\n".join(rows[first + 1 : end]).replace("&#96;", "`")) or {}
+
+
+def _answer(given: Mapping[str, Any], result: Mapping[str, Any]) -> Callable[[int, str], str]:
+    """What the user answered to a question: the labels of what they chose, and what they wrote themselves."""
+    questions = {text_of(row.get("prompt")): row for row in map(table_of, list_of(given.get("questions")))}
+    answers = {text_of(row.get("questionId")): row for row in map(table_of, list_of(result.get("answers")))}
+
+    def told(_number: int, words: str) -> str:
+        question = questions.get(words, {})
+        options = {
+            text_of(row.get("id")): text_of(row.get("label")) for row in map(table_of, list_of(question.get("options")))
+        }
+        answer = answers.get(text_of(question.get("id")), {})
+        chosen = [options.get(text_of(one), "") for one in list_of(answer.get("selectedOptionIds"))]
+        return ", ".join(filter(None, [*chosen, text_of(answer.get("freeformText")).strip()]))
+
+    return told
 
 
 def _typed(rows: Sequence[str]) -> tuple[int, int, str]:
