@@ -96,7 +96,7 @@ def _named(entries: Any, which: str) -> list[str]:
     """The keys of all harvests of the one conversation that is meant: it may have gone on several times."""
     wanted = which.strip()
     if not wanted:
-        raise KnowledgeError("usage", "which conversation?", hint="'knowledge ledger' lists them")
+        raise KnowledgeError("usage", "no conversation is named", hint="'knowledge ledger' lists them")
     by_hash = [key for key in entries if len(wanted) >= 4 and key.startswith(wanted.casefold())]
     exact = [key for key, entry in entries.items() if wanted in (entry_name(entry), str(entry.get("path", "")))]
     folded = wanted.casefold()

@@ -301,7 +301,7 @@ def locate(
     KnowledgeError for none, and for a part of a name that several have. Nothing is told of those whose folder `allowed`
     refuses. `seconds` bounds how long what is new is read into the index before."""
     if not name.strip():
-        raise KnowledgeError("usage", "which conversation?", hint="'knowledge search' tells names")
+        raise KnowledgeError("usage", "no conversation is named", hint="'knowledge search' tells names")
     where, _ = where_of(workspace)
     rows: list[Held] = []
     with opened_index(workspace, seconds) as (database, _, _):
