@@ -52,6 +52,11 @@ def test_a_memory_without_its_id_is_wrong_usage(tmp_path: Path, action: str) -> 
     assert f"'knowledge memories {action}' needs ID" in said and "'knowledge memories' lists them" in said
 
 
+def test_the_colours_of_a_terminal_are_no_words_of_a_line(tmp_path: Path) -> None:
+    told(tmp_path, "add", "facts", "\x1b[1;31mNever\x1b[0m push to main")
+    assert "- Never push to main [from" in (tmp_path / "home/knowledge/facts.md").read_text("utf-8")
+
+
 @pytest.mark.parametrize("query", ["", "  "])
 def test_an_empty_query_is_answered_with_a_sentence(tmp_path: Path, query: str) -> None:
     """`nothing found` reads like a store without anything in it."""
@@ -116,6 +121,8 @@ def test_what_another_run_will_read_is_counted_and_not_listed(tmp_path: Path) ->
     assert "left for a later run: 7\n" in said and "nothing new" not in said
     assert sum(row.startswith("(") for row in said.split("\n")) == 2 and "deferred" not in said
     assert "2 harvested, 0 of them with nothing worth keeping, 0 failed; 0 taken away)" in said
+    said = told(tmp_path, "harvest", "--finish")
+    assert "left for a later run: 7\n" in said and "nothing new" not in said, "seven do wait"
     told(tmp_path, "harvest", "--apply")
     assert "\nnothing new: no conversation waits to be harvested\n" in told(tmp_path, "harvest", "--apply")
 

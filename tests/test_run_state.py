@@ -199,6 +199,8 @@ def test_every_way_in_which_a_digest_can_stand(tmp_path: Path) -> None:
     facts = workspace.paths.knowledge / "facts.md"
     facts.write_text(facts.read_text("utf-8") + "- A line of my own\n", "utf-8")
     assert digest() == DIFFERENT
+    shown = status_text(told(opened_at(tmp_path)).status)
+    assert shown.count("every new conversation") == 1, "of a folder that gets none it said both"
     digest_off(workspace)
     assert digest() == DELETED
     without = replace(workspace.loaded, config=replace(workspace.config, digest_enabled=False))

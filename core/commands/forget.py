@@ -39,7 +39,7 @@ from core.knowledge.purge import begin_purge
 from core.knowledge.reversal import hand_over
 from core.search import conversations, store
 from core.sources.archive import KEY, file_of, key_of
-from core.sources.tools import known_as
+from core.sources.tools import known_as, own_id
 
 CHOICES = ("strike it through", "remove it for good", "leave it as it is")
 KEPT = (
@@ -96,7 +96,7 @@ def _named(entries: Any, which: str) -> list[str]:
     """The keys of all harvests of the one conversation that is meant: it may have gone on several times."""
     wanted = which.strip()
     if not wanted:
-        raise KnowledgeError("usage", "which conversation?", hint="'knowledge ledger' lists them")
+        raise KnowledgeError("usage", "no conversation is named", hint="'knowledge ledger' lists them")
     by_hash = [key for key in entries if len(wanted) >= 4 and key.startswith(wanted.casefold())]
     exact = [key for key, entry in entries.items() if wanted in (entry_name(entry), str(entry.get("path", "")))]
     folded = wanted.casefold()
@@ -112,7 +112,8 @@ def _named(entries: Any, which: str) -> list[str]:
 
 
 def _place(entry: Any) -> str:
-    return known_as(str(entry.get("path", "")), str(entry.get("source", "")))
+    path = str(entry.get("path", ""))
+    return own_id(path) or known_as(path, str(entry.get("source", "")))
 
 
 def _resting(paths: Paths, keys: Sequence[str]) -> tuple[set[str], list[Found], list[Found]]:

@@ -194,7 +194,6 @@ def finish_harvest(workspace: Workspace, *, now: Clock = utc_now) -> HarvestRepo
     conversation and takes none away. Its report says in a note what was finished."""
     nothing_new = HarvestRequest(apply=True, keep=True, limit=0, provider="offline")
     done = harvest(workspace, nothing_new, now=now)
-    done.deferred = 0  # nobody has asked for more than the end
     if not done.notes and not done.errors:
         done.notes.append("no harvest was cut off: there was nothing to finish")
     return done

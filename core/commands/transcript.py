@@ -39,6 +39,7 @@ from core.sources.tools import (
     forgotten_places,
     known_as,
     known_name,
+    names_of,
     places,
     resume_command,
     title_of,
@@ -300,7 +301,7 @@ def locate(
     KnowledgeError for none, and for a part of a name that several have. Nothing is told of those whose folder `allowed`
     refuses. `seconds` bounds how long what is new is read into the index before."""
     if not name.strip():
-        raise KnowledgeError("usage", "which conversation?", hint="'knowledge search' tells names")
+        raise KnowledgeError("usage", "no conversation is named", hint="'knowledge search' tells names")
     where, _ = where_of(workspace)
     rows: list[Held] = []
     with opened_index(workspace, seconds) as (database, _, _):
@@ -317,7 +318,7 @@ def locate(
 
     rows = [row for row in rows if is_short_for(name, row.name)] or rows  # as a context cites it
     forgotten = forgotten_places(known_entries(workspace.paths))
-    if any(known_as(row.path, row.source) in forgotten for row in rows):
+    if any(not names_of(row.path, row.source).isdisjoint(forgotten) for row in rows):
         raise _forgotten(name)
     best = sorted(rows, key=lambda row: (not row.trash, row.ended), reverse=True)
     same = {row.name for row in rows}

@@ -170,13 +170,13 @@ def _digest(seen: Seen, run: RunState) -> DigestStands:
     if seen.digest == seen.would:
         return DigestStands(WRITTEN, "in every new conversation")
     if not seen.digest.startswith(HEADER):
-        return DigestStands(DIFFERENT, "in every new conversation; its words are your own")
+        return DigestStands(DIFFERENT, "its words are your own")
     end = "the run that is at work renews it at its end" if run.at_work else "the next harvest renews it"
     if 0 < seen.limit < len(seen.digest.encode("utf-8", "replace")):
-        why = f"It is larger than your limit of {seen.limit:,} bytes"
+        why = f"it is larger than your limit of {seen.limit:,} bytes"
     else:
-        why = "Your files or the limit have changed since"
-    return DigestStands(DIFFERENT, f"in every new conversation. {why}: {end}")
+        why = "your files or the limit have changed since"
+    return DigestStands(DIFFERENT, f"{why}: {end}")
 
 
 def digest_seen(paths: Paths) -> tuple[str | None, bool]:
