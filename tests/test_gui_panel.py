@@ -205,7 +205,8 @@ def test_the_digest_is_deleted_by_a_second_yes_and_written_by_the_switch(desk: D
         desk.press("alt+d")
         seat.settle()
         assert not workspace.paths.digest.exists() and not switch.toggle.on
-        assert "deleted" in desk.dpg.get_value(side._why)
+        words = " ".join(str(desk.dpg.get_value(side._why)).split())
+        assert "deleted" in words and f"It would hold {len(text):,} B" in words, "what the switch then writes"
         assert desk.dpg.get_item_label(switch.toggle.label) == "Digest"
         desk.click(switch.toggle.label)
         seat.settle()
