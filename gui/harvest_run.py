@@ -155,6 +155,8 @@ class Run:
     sources: tuple[str, ...] = ()
     workspace: Workspace | None = None
     """What the dry run looked at; the harvest is of the same, whatever the window shows by then."""
+    pending: Mapping[str, object] = field(default_factory=dict)
+    """What waited as the dry run began."""
 
 
 class HarvestRun:
@@ -179,9 +181,19 @@ class HarvestRun:
             held_up = ErrorInfo("held-up", "Another program is at work: nothing starts here before it has ended")
             self._set(Run(FAILED, error=held_up, sources=sources, workspace=workspace))
             return
-        asked = Run(PLANNING, sources=sources, workspace=workspace)
-        self._set(asked)
-        request = HarvestRequest(sources=sources)
+        self._set(Run(PLANNING, sources=sources, workspace=workspace))
+        self._plan(workspace)
+
+    def keep_up(self) -> None:
+        """Make the dry run that is shown once more, in its place, where something else waits now."""
+        state, workspace = self._shell.state, self.now.workspace
+        free = self.now.phase == PLANNED and self._job is None and not is_elsewhere(state)
+        if free and workspace is not None and pending_of(state) != self.now.pending:
+            self._plan(workspace)
+
+    def _plan(self, workspace: Workspace) -> None:
+        asked, pending = self.now, pending_of(self._shell.state)
+        request = HarvestRequest(sources=asked.sources)
 
         def planned(run: Run) -> None:
             self._job = None
@@ -191,7 +203,8 @@ class HarvestRun:
             settled = reopened(workspace)  # no run on settings that are not those of the file
             report = harvest(settled, request)
             rows = [row.artifact for row in report.plan.classified if row.reason != FORGOTTEN_BY_YOU]
-            return replace(asked, phase=PLANNED, plan=report, names=titles_of(workspace, rows), workspace=settled)
+            names = titles_of(workspace, rows)
+            return replace(asked, phase=PLANNED, plan=report, names=names, workspace=settled, pending=pending)
 
         # Else another home has been asked about since.
         self._job = self._shell.submit("The dry run", work, planned, failed=self._failed, lane=RUN,
@@ -299,6 +312,11 @@ class HarvestRun:
         self._set(replace(self.now, phase=ENDED, report=report, took=took))
         self._shell.look.jobs.attempt(self.on_end, report)
         self._shell.refresh()
+
+
+def pending_of(state: State) -> Mapping[str, object]:
+    """What waits for a harvest, as far as it was read."""
+    return state.snapshot.overview.status.pending if state.snapshot is not None else {}
 
 
 def is_elsewhere(state: State) -> bool:

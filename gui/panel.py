@@ -51,6 +51,9 @@ BANNER = 84
 """So high an error may be in a low window; in a higher one it has half of what the fixed lines leave."""
 COMPACT = 640
 """In a panel narrower than this, in unscaled pixels, there is one column."""
+LOW = 540
+"""In one lower than this, too, its card and foot make room for *Wants a look* and for an edit, whose buttons would be
+out of reach."""
 AGES_SECONDS = 60  # how often times like "5 min" are counted again, and the store is read while somebody is there
 _living: WeakSet[KnowledgePanel] = WeakSet()  # for whoever measures them
 
@@ -398,12 +401,14 @@ class KnowledgePanel:
             self.columns.show("side", side)
         folded = self._compact or 0 < self._inside[0] < self.look.px(COMPACT)
         folded = folded and state.view == VIEWS[0].name and not self._first and not self.reading.is_open
-        if self.brief.show(folded):
+        view = self.workbench.views[state.view]
+        session, looks = getattr(view, "session", None), getattr(view, "looks", None)
+        editing = session is not None and session.target is not None
+        asks = editing or (looks is not None and looks.is_open)
+        if self.brief.show(folded and not (asks and self._inside[1] < self.look.px(LOW))):
             self._fit(*self._inside)
         self.brief.refresh(state)
         kind = state.selected.kind
-        session = getattr(self.workbench.views[state.view], "session", None)
-        editing = session is not None and session.target is not None
         on = bool(kind) and not self._first and not self.reading.is_open and not editing
         on = on and not (state.view == "files" and (kind == "source" or state.selected.key.startswith("files/")))
         if self._evident != on:

@@ -11,6 +11,8 @@ import pytest
 
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.bullets import add
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.commands.settings import config_set
 from core.harvest.report import Progress
 from gui import harvest_run
@@ -65,6 +67,22 @@ def test_what_others_change_appears_by_itself(desk: Desk, at_home: Path) -> None
         facts.write_text("# Facts\n\n- Порт 8080 занят.\n- 二つ目\n", encoding="utf-8")
         seat.until(lambda: seat.state.snapshot.overview.file("facts.md").bullets == 2)
         assert seat.state.snapshot.overview.file("facts.md").by_hand
+
+
+def test_the_dry_run_that_is_shown_follows_what_others_do(desk: Desk, at_home: Path) -> None:
+    """It said that six would be read; another program had read them, and Apply came to nothing."""
+    workspace = workspace_at(at_home)
+    with seated(desk, workspace) as seat:
+        watcher, dialog = seat.panel.homes._watcher, seat.panel.harvest
+        assert watcher is not None and watcher.ready.wait(PATIENCE_SECONDS)
+        desk.press("ctrl+h")
+        seat.until(lambda: dialog.list.rows and dialog.list.rows[0].text == "harvest 6 conversations")
+        assert isinstance(attempt(harvest, workspace, HarvestRequest(apply=True)), Ok)
+        seat.until(lambda: "nothing to do" in str(desk.dpg.get_value(dialog._intro)))
+        desk.press("Return")
+        seat.settle()
+        assert dialog.dialog.is_open and seat.panel.run.now.phase == "planned"
+        desk.press("Escape")
 
 
 def test_what_git_has_since_is_asked_about_when_the_user_is_back(desk: Desk, at_home: Path) -> None:

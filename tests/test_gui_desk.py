@@ -173,6 +173,27 @@ def test_a_project_that_is_chosen_comes_first_and_one_that_is_gone_cannot_be_cho
         assert [row.text for row in view.list.rows] == ["shop", "Old", "api", "New"]
 
 
+def test_projects_and_words_that_have_no_letters_here_are_named(desk: Desk, at_home: Path) -> None:
+    """Two projects were two rows of empty boxes in the list."""
+    workspace = workspace_at(at_home)
+    for name in ("מטבח", "קפה"):
+        (at_home / name).mkdir()
+    read = {"status": "harvested", "at": "2026-05-02T12:00:00+00:00", "title": "Talk"}
+    write_ledger(workspace, [{**read, "path": f"/t/{name}", "name": name, "project_root": str(at_home / name)}
+                             for name in ("מטבח", "קפה")])  # fmt: skip
+    write(workspace, "context.md", "---\nversion: 1\n---\nענה בקצרה\n")
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        side: Any = seat.panel.workbench.sides["knowledge"]
+        assert desk.dpg.get_value(side._words) == "[Hebrew: open it in your editor]"
+        listed = desk.dpg.get_item_configuration(side.project)["items"]
+        assert [name.partition(":")[0] for name in listed] == ["No project", "[Hebrew", "[Hebrew"]
+        assert len({*listed}) == 3
+        for words, folder in zip(listed[1:], list(side.projects.values())[1:], strict=True):
+            side.chosen(words)
+            seat.settle()
+            assert side.start.project == folder and desk.dpg.get_value(side.project) == words
+
+
 def test_what_did_not_fit_is_said_of_the_project_that_is_shown(desk: Desk, at_home: Path) -> None:
     """Half a line of 4,096 bytes was full, said the card: 40 lines of other projects did not fit."""
     workspace = workspace_at(at_home, config=CONFIG + "digest_max_bytes = 700\n")

@@ -94,6 +94,9 @@ def test_the_tree_has_the_folders_of_files_with_notes_and_no_other(home: Workspa
         (2, "AGENTS.md", 3),
     ]  # fmt: skip
     assert [row.name for row in tree(notes, {"/srv/shelf"})][-2:] == ["y.py", "shelf"], "folded"
+    other = tree([replace(note, source="/srv/קפה/תה.py")])
+    told = [cell(row, note if row.at >= 0 else None, 0)[0].split("  ")[-1] for row in other]
+    assert told == ["/srv/[Hebrew: open it in your editor]", "[Hebrew: open it in your editor].py"], "rows of boxes"
     assert cell(rows[4], notes[rows[4].at], 1) == "gone, 3" and cell(rows[5], None, 1) == "9"
 
 

@@ -205,7 +205,8 @@ def test_the_digest_is_deleted_by_a_second_yes_and_written_by_the_switch(desk: D
         desk.press("alt+d")
         seat.settle()
         assert not workspace.paths.digest.exists() and not switch.toggle.on
-        assert "deleted" in desk.dpg.get_value(side._why)
+        words = " ".join(str(desk.dpg.get_value(side._why)).split())
+        assert "deleted" in words and f"It would hold {len(text):,} B" in words, "what the switch then writes"
         assert desk.dpg.get_item_label(switch.toggle.label) == "Digest"
         desk.click(switch.toggle.label)
         seat.settle()
@@ -288,6 +289,10 @@ def test_conversations_stand_by_project_what_waits_first_and_say_when_their_tool
         place = next(at for at in view.table.rows if view.row(at).path == str(session))
         assert view._cell(place, column["tool"]) == "Claude Code"
         view.table.select(place)
+        read = {"path": "/home/someone/chats/new", "status": "harvested", "at": "2026-05-03T12:00:00+00:00"}
+        write_ledger(workspace, [*rows, read])
+        seat.until(lambda: len(seat.state.snapshot.ledger) == len(rows) + 1)
+        seat.settle()
         desk.press("h")
         seat.until(lambda: seat.panel.run.now.phase == "planned")
         planned = seat.panel.run.now.plan.plan.steps

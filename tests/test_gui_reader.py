@@ -221,12 +221,16 @@ def test_a_conversation_that_is_gone_says_so(seat: Seat) -> None:
     home = seat.workspace
     key = conversation_key(home, f"kettle-{'0f8fad5b-d9cb-469f-a165-70867728950e'}")
     assert read_entry(home, key).in_trash
+    reader = open_made(seat)
+    seat.settle()
+    assert seat.desk.drawn(reader.map.item)
     for left in home.paths.trash.iterdir():
         left.unlink()
     seat.panel.shell.read(key=key)
-    reader = seat.panel.reading
     seat.until(lambda: "cannot be shown" in str(seat.desk.dpg.get_value(reader._title)))
     assert "not there any more" in str(seat.desk.dpg.get_value(reader._says))
+    seat.settle()
+    assert not seat.desk.drawn(reader.map.item), "the strip was that of the conversation before"
 
 
 def test_thousands_of_turns_make_no_more_items_than_ten(seat: Seat, monkeypatch: pytest.MonkeyPatch) -> None:

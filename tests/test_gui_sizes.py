@@ -11,7 +11,7 @@ import pytest
 
 from tests import panel_gallery, panel_gallery_strange
 from tests.gui_window import Desk, desk_fixture
-from tests.panel_desk import at_home_fixture, seated, workspace_at
+from tests.panel_desk import at_home_fixture, harvested_at, seated, workspace_at
 
 __all__ = ["at_home_fixture", "desk_fixture"]
 
@@ -168,6 +168,35 @@ def test_every_view_and_the_buttons_of_a_dialog_are_in_reach_of_the_mouse(desk: 
                 assert 0 < left < right <= width and 0 < top < bottom <= height, "Apply is in sight"
                 desk.press("Escape")
                 seat.settle()
+        finally:
+            desk.resize()
+
+
+def test_with_large_letters_in_a_small_window_answers_and_edits_are_in_reach_of_the_mouse(
+    desk: Desk, at_home: Path
+) -> None:
+    """The card of the next conversation and the foot left them no room: nobody could say yes or save by mouse."""
+    workspace = harvested_at(at_home)
+    held = '# Quarantine\n\n- [quote-not-found] facts: tea (quote: "nobody") [from: tea, 2026-05-01]\n'
+    (workspace.paths.knowledge / "quarantine.md").write_text(held, encoding="utf-8")
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        panel, dpg = seat.panel, desk.dpg
+        view: Any = panel.workbench.views["knowledge"]
+        try:
+            sized(desk, panel.look, 900, 600, 1.5)
+            seat.until(lambda: view.looks.waiting and dpg.is_item_shown(panel.brief.card))
+            desk.press("w")
+            seat.until(lambda: dpg.is_item_visible(view.looks.answers["yes"].item))
+            assert dpg.get_item_rect_max(view.looks.answers["yes"].item)[1] < 600
+            desk.press("Escape")
+            seat.until(lambda: dpg.is_item_shown(panel.brief.card))
+            desk.press("Down")
+            desk.press("e")
+            seat.until(lambda: view.session.target is not None and not dpg.is_item_shown(panel.brief.card))
+            seat.settle()
+            assert dpg.get_item_rect_max(view.session.editor.save.item)[1] < 600
+            desk.press("Escape")
+            seat.settle()
         finally:
             desk.resize()
 

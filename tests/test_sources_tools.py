@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from core.base.result import Ok, attempt
-from core.commands.sources import sources
+from core.commands.sources import sources, sources_text
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.steps import HarvestOptions
 from core.sources.tools import FILES, SOURCE, Place, disambiguate, known_name, places, project_at
@@ -315,6 +315,13 @@ def test_claude_codes_own_default_is_thirty_days_and_a_broken_setting_does_not_s
     assert rows["claude_code"].expires_days == 30
     assert rows["home"].picked
     assert not rows["claude_code"].picked
+
+
+def test_the_command_that_adds_a_source_keeps_those_that_are_read(tmp_path: Path) -> None:
+    """It named the home and the new one alone: pasted, it ended the harvest of all others."""
+    claude(tmp_path)
+    told = sources_text(sources(workspace(tmp_path, 'sources = ["home", "codex", "/srv/会議.zip"]')))
+    assert """config set sources '["home", "codex", "/srv/会議.zip", "claude_code"]' makes it""" in told
 
 
 def test_a_source_that_there_is_not_is_one_clear_sentence(tmp_path: Path) -> None:

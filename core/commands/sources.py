@@ -5,7 +5,9 @@ Looks at names and sizes and at our own ledger; no conversation is opened. Nothi
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -76,11 +78,13 @@ class SourceFound:
 
 @dataclass
 class SourcesReport:
-    """What `knowledge sources` tells. `rows` are those asked for, in the order of the table; the home folder first."""
+    """What `knowledge sources` tells. `rows` are those asked for, in the order of the table; the home folder first.
+    `picked` are the sources of the settings, files too."""
 
     rows: list[SourceFound]
     notes: list[str] = field(default_factory=list)
     errors: list[ErrorInfo] = field(default_factory=list)
+    picked: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {"sources": self.rows, "notes": self.notes, "errors": self.errors}
@@ -127,7 +131,7 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
     """Look at every place there is, or at those of one source. Raises KnowledgeError for a source that there is not."""
     named = chosen_sources([name] if name else [*NAMES], typed=True)
     picked, problem = set_sources(workspace)
-    report = SourcesReport([])
+    report = SourcesReport([], picked=picked)
     entries: Mapping[str, Entry] = {}
     with collected(report.errors):
         entries = seen_ledger(workspace.paths)
@@ -330,7 +334,8 @@ def sources_text(report: SourcesReport) -> str:
     if unpicked and not alone:
         name = unpicked[0]
         lines.append(f"* is read by 'knowledge harvest'; 'knowledge harvest --source {name}' reads another, and")
-        lines.append(f"""  knowledge config set sources '["home", "{name}"]' makes it one of them""")
+        wanted = json.dumps([*report.picked, name], ensure_ascii=False)
+        lines.append(f"  knowledge config set sources {shlex.quote(wanted)} makes it one of them")
     return "\n".join(lines + [f"note: {one_line(note)}" for note in report.notes]) + "\n"
 
 

@@ -255,7 +255,7 @@ class ConversationsView(FilteredView):
         self.entries = NO_ROWS
         self.wish = Wish()
         self._seen = NO_ROWS  # what was read last: what waits, then the ledger
-        self._read: tuple[object, object] = ((), ())  # the two that it was made of
+        self._read: tuple[Sequence[LedgerRow], object] = ((), ())  # the two that it was made of
         self._groups: list[Group] = []
         self._ends: Mapping[str, float] = {}
         self._rows: dict[int, Row] = {}
@@ -319,7 +319,7 @@ class ConversationsView(FilteredView):
         selected = state.selected
         if selected.kind == "conversation" and self._selected_key() != selected.key:
             self.table.select(self._place_of(selected))
-        elif selected.kind != "conversation" and self.table.selected is not None:
+        elif selected.kind != "conversation" and self._selected_key():  # the cursor on what waits selects nothing
             self.table.select(None)
 
     @property
@@ -390,6 +390,8 @@ class ConversationsView(FilteredView):
         self._now = time.time()
         self._leave_out(entries)
         if fresh:
+            at = self.table.selected
+            held = self.row(at).path if at is not None and at >= 0 and not self.entries[at].key else None
             counts = chip_counts(Counter(entries.statuses))
             self.entries = entries
             self._rows.clear()
@@ -397,7 +399,9 @@ class ConversationsView(FilteredView):
             for status, chip in self.chips.items():
                 chip.set_count(counts.get(status, 0))
                 dpg.configure_item(chip.item, show=counts.get(status, 0) > 0 or status in self.wish.statuses)
-            self.table.selected = self._place_of(self._shell.state.selected)
+            waiting = enumerate(self._read[0])
+            again = next((at for at, one in waiting if held is not None and one.entry["path"] == held), None)
+            self.table.selected = again if again is not None else self._place_of(self._shell.state.selected)
         self.table.set_rows(order, keep_place=fresh)
         self._none.show(not order and bool(entries))
         dpg.configure_item(self.table.item, show=bool(order) or not entries)
@@ -447,8 +451,9 @@ class ConversationsView(FilteredView):
         self._order()
 
     def _select(self, at: int) -> None:
-        if at >= 0 and (key := self.entries[at].key):  # what waits has none, nor a row that has gone from the file
-            self._shell.select("conversation", key)
+        if at >= 0:
+            key = self.entries[at].key  # what waits has none, nor a row that has gone from the file
+            self._shell.select(*(("conversation", key) if key else ()))
 
     def _open(self, at: int) -> None:
         """Read it; of what nobody has read, what a harvest would do."""

@@ -152,9 +152,9 @@ def cell(row: Branch, note: NoteView | None, column: int, folded: bool = False) 
     if column == 1:
         return f"gone, {row.number:,}" if note is not None and not note.exists else f"{row.number:,}"
     if note is None:
-        return f"{INDENT * row.depth}{icon('folder' if folded else 'folder-open')}  {row.name}", "muted"
+        return f"{INDENT * row.depth}{icon('folder' if folded else 'folder-open')}  {lettered(row.name)}", "muted"
     color = "hint" if not note.exists else "edited" if note.renamed else "text"
-    return f"{INDENT * row.depth}{looks_of(note)[0]}  {row.name}", color
+    return f"{INDENT * row.depth}{looks_of(note)[0]}  {lettered(row.name)}", color
 
 
 def note_rows(loaded: Loaded) -> list[FlowRow]:
@@ -442,14 +442,14 @@ class FilesView(FilteredView):
         note = loaded.note
         mark = loaded.text.mark if loaded.text is not None else (0, 0, 0)
         self._watch.watch(note.source, mark)
-        self.path.set(short_folder(note.source) or note.note)
+        self.path.set(lettered(short_folder(note.source) or note.note))
         picture, color = looks_of(note)
         dpg.set_value(self._icon, picture)
         self._look.tint(self._icon, color)
         sentence, color = headline(note)
         if loaded.text is not None and loaded.text.cut:
             sentence = f"{sentence} Only the beginning of the file is shown.".strip()
-        say(self._head, sentence)
+        say(self._head, lettered(sentence))
         self._look.tint(self._head, color)
         self.open.enable(note.exists)
         say(self._no_text, capital(str(loaded.problem)) if loaded.problem is not None else "")

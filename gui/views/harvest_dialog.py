@@ -297,6 +297,8 @@ class HarvestDialog:
             self.dialog.set_title(running_title(run))
             self.watch.watch(run, state.activity, (run.workspace or self._shell.workspace).config)
             self.stop.enable(not state.activity.stopping)
+        elif self.dialog.is_open and run.phase == PLANNED:
+            self._run.keep_up()
         elif self.dialog.is_open and run.phase == ENDED and state.snapshot is not None:
             digest = state.snapshot.overview.status.digest.bytes
             if digest != self._digest:

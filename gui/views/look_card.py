@@ -187,6 +187,7 @@ class LookCard:
     def close(self) -> None:
         """The line alone again."""
         self.is_open = False
+        self._shell.change()  # what made room for it comes back
         self._show()
 
     def answer(self, which: str, every: bool = False) -> None:

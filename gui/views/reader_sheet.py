@@ -485,10 +485,11 @@ class ReaderMap:
 
     def tick(self) -> bool:
         """Before each frame: follow a mouse that is held down here, and draw what has changed."""
-        if not self._sheet.script.pieces or self.width <= 0:
+        pieces = bool(self._sheet.script.pieces)
+        if self.width <= 0 or not (pieces or self._dirty):
             self._held = False
             return False
-        down = bool(dpg.is_mouse_button_down(dpg.mvMouseButton_Left))
+        down = pieces and bool(dpg.is_mouse_button_down(dpg.mvMouseButton_Left))
         if down and not self._held and dpg.is_item_hovered(self.item):
             self._held = True
         self._held = self._held and down

@@ -31,6 +31,7 @@ from gui.toolkit.layout import box, card, lowered, space, spread
 from gui.toolkit.letters import shortened
 from gui.toolkit.rows import Line, Rows
 from gui.toolkit.theme import Look
+from gui.toolkit.typeset import lettered
 from gui.toolkit.widgets import Button, choices, hint, say, say_hint, text
 from gui.views.digest_switch import DigestSwitch
 from gui.views.looks import CATEGORIES, NO_PROJECT, OF_FILE, STATUSES, ago, capital, category_of, ledger_unread
@@ -142,6 +143,15 @@ def named_projects(folders: Iterable[str], around: str) -> dict[str, str]:
     return named
 
 
+def drawn_names(names: Iterable[str]) -> dict[str, str]:
+    """Names as a list can show them, each another one, and what they stand for: not all letters can be drawn."""
+    found: dict[str, str] = {}
+    for name in names:
+        words = lettered(name)
+        found[words if words not in found else f"{words} ({len(found)})"] = name
+    return found
+
+
 class StartColumn:
     """The left column of Knowledge. `pick` is the project whose start is shown; it is remembered."""
 
@@ -230,7 +240,7 @@ class StartColumn:
             self.start, self.projects = found
             if snapshot.overview.status.stands.digest.state == run_state.UNREADABLE:
                 self.start = replace(self.start, injected=False)
-            dpg.configure_item(self.project, items=list(self.projects))
+            self.list_in(self.project)
             self._show()
 
         def failed(error: ErrorInfo) -> None:
@@ -257,17 +267,22 @@ class StartColumn:
         name = PurePath(self.start.project).name or self.project_name
         return name if name != NO_PROJECT else ""
 
-    def chosen(self, name: str) -> None:
-        """A project was chosen by its name."""
-        self.choose(self.projects.get(name, ""))
+    def list_in(self, field: int) -> None:
+        """Put the projects into a field with a list, and there the one that is shown."""
+        drawn = drawn_names(self.projects)
+        dpg.configure_item(field, items=list(drawn))
+        dpg.set_value(field, next((words for words, name in drawn.items() if name == self.project_name), ""))
+
+    def chosen(self, words: str) -> None:
+        """A project was chosen by its name, as it is drawn."""
+        self.choose(self.projects.get(drawn_names(self.projects).get(words, ""), ""))
 
     def _show(self) -> None:
         start, snapshot = self.start, self._shell.state.snapshot
         if snapshot is None:
             return
-        dpg.set_value(self.project, self.project_name)
         self._shell.change()
-        say(self._words, shortened(start.words, WORDS if self._most == SHOWN else FEW_WORDS))
+        say(self._words, lettered(shortened(start.words, WORDS if self._most == SHOWN else FEW_WORDS)))
         own = f"context.md: {start.words_bytes:,} bytes"
         self.write.set_label(own if start.file else "Write a few words of your own")
         on = start.injected
@@ -415,8 +430,7 @@ class Brief:
         if seen == self._seen:
             return
         self._seen = seen
-        dpg.configure_item(self.project, items=list(names))
-        dpg.set_value(self.project, self._side.project_name)
+        self._side.list_in(self.project)
         dpg.set_value(self._words, start_words(start))
         parts = [(amount, CATEGORIES[name].color) for name, amount in start.sections]
         self._bar.set(parts if start.injected else (), start.most or 1)

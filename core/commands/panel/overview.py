@@ -88,7 +88,7 @@ def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now, proble
         message = f"the knowledge cannot be read: {error.strerror}"
         raise KnowledgeError("unreadable", message, error.filename or paths.knowledge) from error
     digest = state.made
-    would = sum(digest.bytes.values()) if digest else 0
+    would = len(digest.text.encode("utf-8")) if digest else 0
     waiting = waiting_rows(workspace, state.awaited)
     return Overview(state, rows, would, tuple(listed), waiting, ends(workspace))
 
