@@ -284,6 +284,7 @@ def test_the_trash_knows_both(disk: Tools) -> None:
 
 def test_export_writes_one_file_each(disk: Tools) -> None:
     """To take along, or to read without this program; a file that is there is not touched."""
+    assert "nothing in the archive" in disk.run(disk.patch, "archive", "export", "all", "--to", "out")[2]
     disk.session("pump")
     disk.harvest()
     [file] = disk.told("archive", "export", "all", "--to", "out")["files"]

@@ -492,6 +492,24 @@ def test_words_of_the_answer_find_what_the_question_says_in_others(shop: Path) -
     assert "prints at 80 mm" in call("search", asked, "--likely", likely)[1]
 
 
+def test_the_two_sides_of_what_was_left_out_of_an_edit_are_no_sentence(shop: Path) -> None:
+    """An agent was shown "MUST include an updated table source reference and or significant expansions"."""
+    rules = [f"+Drawer {at} of the till is counted by two people and sealed by the third." for at in range(1, 90)]
+    patch = "\n".join(
+        ["apply_patch <<'EOF'", "*** Begin Patch", "*** Add File: rules.md", *rules, "*** End Patch", "EOF"]
+    )
+    kept(
+        "s9",
+        [
+            turn("user", "Write down how the till is counted", 0, "s9", shop),
+            *ran(patch, "Success", False, 1, "s9", shop),
+        ],
+    )
+    assert call("search", "--build", "--quiet")[0] == 0
+    found = answered("read", name="s9:2", query="which people count and seal the drawers of the till")
+    assert "left out" in found and all(part.count("Drawer") < 2 for part in re.split(r"(?<=\.)| … |\n", found))
+
+
 def test_a_long_question_is_not_weak_for_the_words_that_no_answer_repeats(shop: Path) -> None:
     """A mark that stands on right answers makes an agent search on; that the zebra importer was said is enough."""
     kept_talk(shop, "s8", ["Why does the zebra importer stall?", "The zebra importer stalls on a quagga header."])

@@ -30,7 +30,8 @@ TITLE_CHARACTERS = 120
 WRITTEN = 1500
 """So many characters of what one edit wrote."""
 _PATCH = re.compile(r"^(?:\*\*\* Begin Patch|diff --git |@@ |\+\+\+ )|\*\*\* (?:Add|Update) File: ", re.MULTILINE)
-_ADDED = re.compile(r"^\+(?!\+)(.*)", re.MULTILINE)
+_ADDED = re.compile(r"^(?:\+(?!\+)|(?=\[… \d+ characters left out …\]$))(.*)", re.MULTILINE)
+"""The lines of a patch that are new, and where some were left out: what stands on either side is no one sentence."""
 _NEW = re.compile(
     r"^(?:- )?(?:new_?str(?:ing)?|content|file_?text|new_?source|code):\s(.*?)"
     r"(?=^(?:- )?(?:(?:old|new)_?str(?:ing)?|content|file_?text|new_?source|code|replace_?all|file_?path|path):\s|\Z)",

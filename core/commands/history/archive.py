@@ -237,6 +237,9 @@ def _meant(workspace: Workspace, which: str) -> list[Kept]:
     found = [row for row in rows if wanted and _is_meant(row, wanted)] or [
         row for row in rows if wanted and wanted.casefold() in row.name.casefold()
     ]
+    if not rows:
+        hint = "'knowledge config set archive all' keeps copies from the next harvest on"
+        raise KnowledgeError("not-in-archive", "there is nothing in the archive", hint=hint)
     if not found:
         hint = "'knowledge archive' lists what it holds"
         raise KnowledgeError("not-in-archive", f"nothing in the archive is called {which!r}", hint=hint)

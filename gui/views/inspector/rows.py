@@ -292,6 +292,8 @@ def bullet_page(view: BulletView, kept: Evidence | None = None, used: str = "") 
     events = tuple(event_row(at, event) for at, event in enumerate(view.events))
     came = view.found is not None and view.found.bullet.provenance is not None
     by_hand = "You wrote it in an editor, or long ago: nothing else is known of it."
+    if view.found is None:
+        by_hand = "No other record of it is left."
     history = Part("History", events, "Its harvest left no other record." if came else by_hand)
     if view.found is None:
         picture, title, words = gone_words(view)
