@@ -21,6 +21,7 @@ from core.conversations.events import (
     Compaction,
     Edit,
     Event,
+    FileRead,
     Hook,
     Plan,
     PullRequest,
@@ -341,8 +342,10 @@ def test_what_the_user_chose_in_a_form_of_a_specstory_history_is_their_answer() 
     options = [{"id": "a", "label": "Cloudflare"}, {"id": "b", "label": "Netlify"}]
     questions = [{"id": "q", "prompt": "Where is the shop hosted?", "options": options}]
     questions += [{"id": "r", "prompt": "Who may deploy?", "options": []}]
+    questions += [{"id": at, "prompt": "Sure?", "options": ["Yes", "No"]} for at in (3, 4)]
     answers: list[dict[str, Any]] = [{"questionId": "r", "freeformText": " The owner, with &#96;make deploy&#96; "}]
     answers += [{"questionId": "q", "selectedOptionIds": ["b"], "freeformText": "in Frankfurt"}]
+    answers += [{"questionId": at, "selectedOptionIds": [said]} for at, said in ((3, "Yes"), (4, "No"))]
     parts = [("Parameters:", {"questions": questions}), ("Additional data:", {"status": "submitted"})]
     parts += [("Result:", {"answers": answers})]
     fenced = "\n".join(f"{head}\n\n```json\n{json.dumps(held, indent=2)}\n```" for head, held in parts)
@@ -357,7 +360,18 @@ def test_what_the_user_chose_in_a_form_of_a_specstory_history_is_their_answer() 
     assert form.answered and form.asked == (
         ("Where is the shop hosted?", "Cloudflare | Netlify", "Netlify, in Frankfurt"),
         ("Who may deploy?", "", "The owner, with `make deploy`"),
+        ("Sure?", "Yes | No", "Yes"),
+        ("Sure?", "Yes | No", "No"),
     )
+    ran = (
+        '<tool-use data-tool-type="read" data-tool-name="Read"><details>\n'
+        "<summary>Tool use: **Read** `./pay.py`</summary>\n\n```\nParameters:\ncharge\n```\n</details></tool-use>\n"
+    )
+    head = history.partition("<tool-use")[0]
+    (read,) = (
+        event for event in events(read_conversation("b.md", f"{head}{ran}".encode())) if isinstance(event, FileRead)
+    )
+    assert read.answered and "charge" in read.output, "the heading stands in what came back"
 
 
 def test_clines_tags_are_events_and_know_the_persons_refusal() -> None:

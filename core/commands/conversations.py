@@ -274,10 +274,8 @@ def find_in(
     stems: Stems | None = None,
     *,
     quotes: bool = True,
-    likely: str = "",
 ) -> ConversationHits:
-    """The same in an index that is open, `brought` up to date before. `quotes` as in `conversations`; `likely` are
-    words that the answer probably has."""
+    """The same in an index that is open, `brought` up to date before. `quotes` as in `conversations`."""
     day = today or date.today()
     span, text = Span(first_day(filters.since, day), first_day(filters.before, day)), words
     filters = replace(filters, sources=sources_named(filters.sources))
@@ -299,7 +297,7 @@ def find_in(
         near, warning = _meant(workspace, database, text)
         warnings += [warning] if warning else []
         found = partial(conversations, database, limit=limit, allowed=allowed, stems=stems, quotes=quotes)
-        hits = [_hit(one) for one in found(f"{text} {likely}" if likely else text, wanted, near=near)]
+        hits = [_hit(one) for one in found(text, wanted, near=near)]
         if not hits and asked.said and (asked.words or (text and not asked.open)):
             folder, *also = project
             wanted = Filters(project=folder, sources=filters.sources, roles=wanted.roles, also=tuple(also))

@@ -307,12 +307,17 @@ def todo_items(row: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return tuple((text, _first(row, ("status", "state"))) for row in rows if (text := _first(row, names)))
 
 
+def question_of(row: Mapping[str, Any]) -> str:
+    """The words of a question that is put to the user, whatever the tool calls their member; "" for none."""
+    return _first(row, ("question", "text", "prompt", "message", "title"))
+
+
 def _asked(row: Mapping[str, Any]) -> tuple[tuple[str, str, str], ...]:
     held = row.get("questions")
     rows = [entry for entry in held if isinstance(entry, Mapping)] if isinstance(held, list) else [row]
     found = []
     for entry in rows:
-        question = _first(entry, ("question", "text", "prompt", "message", "title"))
+        question = question_of(entry)
         options = entry.get("options", entry.get("follow_up", entry.get("choices", ())))
         names = [
             option if isinstance(option, str) else _first(option, ("label", "title", "text", "value"))

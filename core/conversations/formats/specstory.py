@@ -28,6 +28,7 @@ from core.conversations.events import (
     Search,
     Todos,
     call_event,
+    question_of,
     settled,
 )
 from core.conversations.lines import (
@@ -198,7 +199,7 @@ def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Cal
     what came back in the fence that is the last."""
     rows = [line.text for line in lines[first : last + 1]]
     fences = [at for at, row in enumerate(rows) if row.startswith("```")]
-    listed = "**Input:**" in rows
+    listed, as_json = "**Input:**" in rows, _as_json(rows)
     given: dict[str, Any] = _listed(rows) if listed else {}
     answer = next((at for at, row in enumerate(rows) if row.startswith("**Answer:**")), -1)
     result_at = rows.index("**Result:**") if "**Result:**" in rows else -1
@@ -209,7 +210,7 @@ def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Cal
         begun, at, command = _typed(rows)
         given = {"command": command}
         fences = [row for row in fences if row >= at]
-    elif GIVEN in rows:
+    elif as_json:
         given = _below(rows, GIVEN)
         fences = fences[2:][-2:]
     else:
@@ -219,9 +220,9 @@ def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Cal
     place = lines[first + begun]
     command = str(given.get("command", "")) if tool.lower() in SHELLS else ""
     event = call_event(tool, given, command, "", place.start, lines[last].end)
-    if isinstance(event, Todos) and GIVEN not in rows:
+    if isinstance(event, Todos) and not as_json:
         event = replace(event, items=_steps(given))
-    elif isinstance(event, Question) and GIVEN in rows:
+    elif isinstance(event, Question) and as_json:
         event = answered(event, _answer(given, _below(rows, "Result:")))
     elif isinstance(event, Question):
         event = replace(event, asked=_asked(rows, rows[answer].partition(":**")[2].strip() if answer >= 0 else ""))
@@ -242,27 +243,33 @@ def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Cal
     return replace(event, answered=True, failed=False) if answer >= 0 else event
 
 
+def _as_json(rows: Sequence[str]) -> bool:
+    """Whether a block has its arguments as JSON: the heading is the first thing in it."""
+    inside = (row for row in rows[1:] if row.strip() and not row.lstrip().startswith("<"))
+    return next(inside, "") == GIVEN
+
+
 def _below(rows: Sequence[str], heading: str) -> dict[str, Any]:
     """The JSON object in the fence below a heading, {} where there is none."""
-    if heading not in rows:
-        return {}
-    first = next((at for at in range(rows.index(heading), len(rows)) if rows[at].startswith("```")), len(rows))
-    end = next((at for at in range(first + 1, len(rows)) if rows[at] == "```"), len(rows))
-    return parse_object("\n".join(rows[first + 1 : end]).replace("&#96;", "`")) or {}
+    begun = rows.index(heading) if heading in rows else len(rows)
+    first = next((at + 1 for at in range(begun, len(rows)) if rows[at].startswith("```")), len(rows))
+    end = next((at for at in range(first, len(rows)) if rows[at] == "```"), len(rows))
+    return parse_object("\n".join(rows[first:end]).replace("&#96;", "`")) or {}
 
 
 def _answer(given: Mapping[str, Any], result: Mapping[str, Any]) -> Callable[[int, str], str]:
     """What the user answered to a question: the labels of what they chose, and what they wrote themselves."""
-    questions = {text_of(row.get("prompt")): row for row in map(table_of, list_of(given.get("questions")))}
-    answers = {text_of(row.get("questionId")): row for row in map(table_of, list_of(result.get("answers")))}
+    questions = [row for row in map(table_of, list_of(given.get("questions")) or [given]) if question_of(row)]
+    answers = {str(row.get("questionId")): row for row in map(table_of, list_of(result.get("answers")))}
 
-    def told(_number: int, words: str) -> str:
-        question = questions.get(words, {})
-        options = {
-            text_of(row.get("id")): text_of(row.get("label")) for row in map(table_of, list_of(question.get("options")))
-        }
-        answer = answers.get(text_of(question.get("id")), {})
-        chosen = [options.get(text_of(one), "") for one in list_of(answer.get("selectedOptionIds"))]
+    def told(number: int, _words: str) -> str:
+        options = [
+            row if isinstance(row, dict) else {"id": row, "label": row}
+            for row in list_of(questions[number].get("options"))
+        ]
+        labels = {str(row.get("id")): text_of(row.get("label")) for row in options}
+        answer = answers.get(str(questions[number].get("id")), {})
+        chosen = [labels.get(str(one), "") for one in list_of(answer.get("selectedOptionIds"))]
         return ", ".join(filter(None, [*chosen, text_of(answer.get("freeformText")).strip()]))
 
     return told
