@@ -28,7 +28,7 @@ from core.sources.archive import held, stand_ins
 from core.sources.artifact import HOME, SETTLED_NS, Artifact
 from core.sources.scan import origin, scan_conversations, sha_in_trash
 from core.sources.sessions import StoreCache, list_sessions
-from core.sources.tools import FILES, Place, disambiguate, forgotten_places, known_as, may_share, names_of, project_at
+from core.sources.tools import FILES, Place, disambiguate, forgotten_places, known_as, may_share, project_at
 from core.sources.walk import artifact_at, as_it_is, folder_state, harvested_at_paths, in_project, store_state, survey
 
 if TYPE_CHECKING:
@@ -164,8 +164,8 @@ class _Look:
             rows = self._ledger()
             return [*(key for key, row in rows.items() if row.get("status") == "forgotten"), *forgotten_places(rows)]
 
-        names = self._of_ledger("forgotten places", forgotten) or []
-        kept = ((one, *names_of(one, row.source), sha_in_trash(row.name)) for one, row in found.items())
+        names = self._of_ledger("forgotten", forgotten) or []
+        kept = ((one, known_as(one, row.source), sha_in_trash(row.name)) for one, row in found.items())
         return {one: found[one] for one, *called in kept if not names or not {*names} & {*called}}
 
     def _kept(self, there: set[str]) -> list[Artifact]:

@@ -239,30 +239,6 @@ def test_a_forgotten_conversation_is_no_new_one_and_nobody_warns_of_its_end(
     assert " new" not in told[0] and "not looked at" not in told[1] and "will be deleted" not in told[2], told
 
 
-def test_a_conversation_is_the_same_one_when_its_folder_has_moved(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """After a move it was a new one for `sources`, and what was forgotten was found, shown and handed over again."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    id, home, projects = "0f3c9a52-0000-4000-8000-000000000001", ("--home", str(tmp_path / "home")), ".claude/projects"
-    before, after = tmp_path / projects / "-srv-app", tmp_path / projects / "-srv-shop"
-    before.mkdir(parents=True)
-    row = {"type": "user", "message": {"role": "user", "content": SAID}, "uuid": "u", "sessionId": id, "cwd": "/srv"}
-    (before / f"{id}.jsonl").write_text(json.dumps(row) + "\n")
-    os.utime(before / f"{id}.jsonl", (1_790_000_000, 1_790_000_000))
-    assert call("harvest", "--source", "claude_code", "--apply", *home)[0] == 0
-    before.rename(after)
-    assert ": 1 harvested" in call("sources", *home)[1]
-    assert RARE in call("search", RARE, *home)[1]
-    assert call("forget", f"claude_code/{id}", *home)[0] == 0
-    with (after / f"{id}.jsonl").open("a") as file:
-        file.write(json.dumps(row | {"uuid": "v"}) + "\n")
-    for words in (("find", RARE), ("search", RARE), ("show", id), ("handoff", id)):
-        assert SAID not in "".join(map(str, call(*words, *home))), words
-    assert "to harvest, " not in call("harvest", "--source", "claude_code", "--now", *home)[1]
-
-
 @pytest.mark.parametrize("yes", [(), ("--yes",)])
 def test_what_was_said_in_a_forgotten_conversation_and_stands_in_no_line_is_gone_too(
     world: World, yes: tuple[str, ...]

@@ -39,7 +39,7 @@ from core.knowledge.purge import begin_purge
 from core.knowledge.reversal import hand_over
 from core.search import conversations, store
 from core.sources.archive import KEY, file_of, key_of
-from core.sources.tools import known_as, own_id
+from core.sources.tools import known_as
 
 CHOICES = ("strike it through", "remove it for good", "leave it as it is")
 KEPT = (
@@ -112,8 +112,7 @@ def _named(entries: Any, which: str) -> list[str]:
 
 
 def _place(entry: Any) -> str:
-    path = str(entry.get("path", ""))
-    return own_id(path) or known_as(path, str(entry.get("source", "")))
+    return known_as(str(entry.get("path", "")), str(entry.get("source", "")))
 
 
 def _resting(paths: Paths, keys: Sequence[str]) -> tuple[set[str], list[Found], list[Found]]:

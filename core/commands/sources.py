@@ -29,7 +29,7 @@ from core.sources.artifact import Artifact, Survey
 from core.sources.scan import read_protection, scan_conversations
 from core.sources.sessions import StoreCache, list_sessions
 from core.sources.tools import ALL as ALL
-from core.sources.tools import EXPORTS, FILES, SOURCES, Place, forgotten_places, known_as, names_of, own_id, places
+from core.sources.tools import EXPORTS, FILES, SOURCES, Place, forgotten_places, known_as, places
 from core.sources.tools import NAMES as NAMES
 from core.sources.tools import known_name as known_name
 from core.sources.tools import title_of as title_of
@@ -147,11 +147,8 @@ def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -
     if HOME in named or ALL in named:
         by_source[HOME] = _at_home(workspace)
     wanted, forgotten = [*NAMES] if ALL in named else named, forgotten_places(entries)
-    by_source = {
-        one: [row for row in seen if names_of(row.path, row.source).isdisjoint(forgotten)]
-        for one, seen in by_source.items()
-    }
-    there = {name for items in by_source.values() for item in items for name in names_of(item.path, item.source)}
+    by_source = {one: [row for row in seen if _key(row) not in forgotten] for one, seen in by_source.items()}
+    there = {_key(item) for items in by_source.values() for item in items}
     known, refused = _told_of(entries, there)
     for source in dict.fromkeys([*(row for row in wanted if row in NAMES), *by_source]):
         seen = by_source.get(source, [])
@@ -193,9 +190,9 @@ def elsewhere(workspace: Workspace, asked: Sequence[str], entries: Mapping[str, 
     inside = _listed(workspace, opened).artifacts if opened else []
     counts: dict[str, list[str]] = {}
     here, forgotten = [*(row for row in found if row not in opened), *inside], forgotten_places(entries)
-    known, _ = _told_of(entries, {name for item in here for name in names_of(item.path, item.source)})
+    known, _ = _told_of(entries, {_key(item) for item in here})
     for item in here:
-        if not _is_harvested(item, known) and names_of(item.path, item.source).isdisjoint(forgotten):
+        if not _is_harvested(item, known) and _key(item) not in forgotten:
             counts.setdefault(item.source, []).append(item.kind)
     if not counts:
         return []
@@ -213,30 +210,28 @@ def _at_home(workspace: Workspace) -> list[Artifact]:
 
 
 def _told_of(entries: Mapping[str, Entry], there: Collection[str]) -> tuple[dict[str, tuple[int, float]], set[str]]:
-    """Of what is `there`, by what `names_of` says: size (-1 where the ledger does not tell) and time of the newest
+    """Of what is `there`, by what `known_as` says: size (-1 where the ledger does not tell) and time of the newest
     harvest; and what a harvest found too large, of which the size on the disk alone tells nothing: what a model would
     be sent of it is smaller."""
     known, refused = dict[str, tuple[str, int]](), set[str]()
     for entry in entries.values() if there else ():
-        status = entry.get("status")
-        for name in names_of(str(entry.get("path", "")), str(entry.get("source", ""))):
-            if name in there and status == "harvested":
-                at, size = str(entry.get("at", "")), entry.get("bytes", -1)
-                if at >= known.get(name, ("", 0))[0]:
-                    known[name] = (at, size if isinstance(size, int) else -1)
-            elif name in there and status == "too-large":
-                refused.add(name)
+        path, status = known_as(str(entry.get("path", "")), str(entry.get("source", ""))), entry.get("status")
+        if path in there and status == "harvested":
+            at, size = str(entry.get("at", "")), entry.get("bytes", -1)
+            if at >= known.get(path, ("", 0))[0]:
+                known[path] = (at, size if isinstance(size, int) else -1)
+        elif path in there and status == "too-large":
+            refused.add(path)
     return {path: (size, seconds_of(at)) for path, (at, size) in known.items()}, refused
 
 
-def _known(item: Artifact, known: Mapping[str, tuple[int, float]]) -> tuple[int, float] | None:
-    """What is known of one under its path or, where its folder has moved since, under its own id."""
-    return known.get(known_as(item.path, item.source)) or known.get(own_id(item.path))
+def _key(item: Artifact) -> str:
+    return known_as(item.path, item.source)
 
 
 def _is_harvested(item: Artifact, known: Mapping[str, tuple[int, float]]) -> bool:
-    size, at = _known(item, known) or (0, -1.0)
-    return size == item.size or (size < 0 and item.mtime_ns / 1e9 <= at)
+    size, at = known.get(_key(item), (0, 0.0))
+    return _key(item) in known and (size == item.size or (size < 0 and item.mtime_ns / 1e9 <= at))
 
 
 def _count(
@@ -246,9 +241,8 @@ def _count(
     row.newest = iso_of(max((item.mtime_ns for item in seen), default=0) / 1e9)
     row.days = dict(Counter(day for item in seen if (day := day_of(item.mtime_ns)) is not None))
     row.harvested = sum(_is_harvested(item, known) for item in seen)
-    row.grown = sum(_known(item, known) is not None for item in seen) - row.harvested
-    left = [item for item in seen if item.size > limit and _known(item, known) is None]
-    row.too_large = sum(not names_of(item.path, item.source).isdisjoint(refused) for item in left)
+    row.grown = sum(_key(item) in known for item in seen) - row.harvested
+    row.too_large = sum(item.size > limit and _key(item) in refused for item in seen if _key(item) not in known)
     row.new = row.conversations - row.harvested - row.grown - row.too_large
 
 

@@ -39,7 +39,6 @@ from core.sources.tools import (
     forgotten_places,
     known_as,
     known_name,
-    names_of,
     places,
     resume_command,
     title_of,
@@ -318,7 +317,7 @@ def locate(
 
     rows = [row for row in rows if is_short_for(name, row.name)] or rows  # as a context cites it
     forgotten = forgotten_places(known_entries(workspace.paths))
-    if any(not names_of(row.path, row.source).isdisjoint(forgotten) for row in rows):
+    if any(known_as(row.path, row.source) in forgotten for row in rows):
         raise _forgotten(name)
     best = sorted(rows, key=lambda row: (not row.trash, row.ended), reverse=True)
     same = {row.name for row in rows}

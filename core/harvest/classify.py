@@ -19,7 +19,7 @@ from core.knowledge.ledger import FORGOTTEN, UNDONE, restored_paths
 from core.sources.artifact import Artifact
 from core.sources.incremental import Earlier, earlier_by_path, earlier_of
 from core.sources.scan import Protection, Scan, grace_end, sha_in_trash, split_in_trash, why_careful
-from core.sources.tools import forgotten_places, known_as, own_id, title_of
+from core.sources.tools import known_as, title_of
 
 UNREAD = "could not be read before, and has not changed since"
 RESTORED = "brought back by you"
@@ -136,8 +136,7 @@ def plan_steps(
     unknown = {known_as(row.artifact.path, row.artifact.source) for row in candidates
                if (known[row.artifact.path] or {}).get("status") != "harvested"}  # fmt: skip
     earlier = earlier_by_path(entries, unknown) if unknown and entries else {}
-    forgotten = forgotten_places(entries) if unknown and entries else set()
-    choices = _Choices(hashes, entries, limits, is_proven, shown, lambda path: earlier.get(path, ""), forgotten)
+    choices = _Choices(hashes, entries, limits, is_proven, shown, lambda path: earlier.get(path, ""))
     chosen = [choices.of(row, known[row.artifact.path]) for row in candidates]
     steps = [one for one in chosen if isinstance(one, Step)]
     steps += [Step(row.artifact, "prune", "", row.reason) for row in classified if row.verdict == "prune"]
@@ -159,7 +158,6 @@ class _Choices:
     is_proven: Callable[[str, Mapping[str, Any]], bool]
     shown: Callable[[Artifact, str], int]
     before: Callable[[str], str]
-    forgotten: set[str] = field(default_factory=set)
     number: int = 0
     bytes: int = 0
     first_of: dict[str, Artifact] = field(default_factory=dict)
@@ -182,10 +180,10 @@ class _Choices:
         return self._to_harvest(row, sha, entry) if self.limits.harvest else self._to_discard(item, sha)
 
     def _is_forgotten(self, entry: Mapping[str, Any] | None, item: Artifact) -> bool:
-        """Whether the user wants it forgotten, also where it went on or moved since."""
+        """Whether the user wants it forgotten, also where it went on since."""
         if entry is None or entry.get("status") != "harvested":
             entry = self.entries.get(self.before(known_as(item.path, item.source)), entry)
-        return (entry is not None and entry.get("status") == FORGOTTEN) or own_id(item.path) in self.forgotten
+        return entry is not None and entry.get("status") == FORGOTTEN
 
     def _is_undone(self, entry: Mapping[str, Any], item: Artifact) -> bool:
         """Whether the user took back the harvest of what this is, and has not asked for it again."""

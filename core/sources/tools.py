@@ -211,24 +211,10 @@ def known_as(path: str, source: str) -> str:
     return f"{source}#{path.rpartition('#')[2]}" if source in MOVING else path
 
 
-_OWN_ID = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:\.\w+)?\Z")
-
-
-def own_id(path: str) -> str:
-    """The id with which the name of a conversation ends, which it keeps when its folder moves; "" for none."""
-    found = _OWN_ID.search(path)
-    return found[1] if found else ""
-
-
-def names_of(path: str, source: str) -> set[str]:
-    """By what a conversation that is forgotten is known: as above, and by its own id."""
-    return {known_as(path, source), own_id(path)} - {""}
-
-
 def forgotten_places(entries: Mapping[str, Mapping[str, Any]]) -> set[str]:
-    """What `names_of` says of the conversations that the user wants forgotten: nothing of these is shown."""
+    """What `known_as` says of the conversations that the user wants forgotten: nothing of these is shown."""
     rows = (entry for entry in entries.values() if entry.get("status") == "forgotten")
-    return set().union(*(names_of(str(entry.get("path", "")), str(entry.get("source", ""))) for entry in rows))
+    return {known_as(str(entry.get("path", "")), str(entry.get("source", ""))) for entry in rows}
 
 
 def root_folder(root: Root, environment: Mapping[str, str]) -> str:

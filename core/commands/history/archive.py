@@ -24,7 +24,7 @@ from core.harvest.recovery import Recovered, with_store
 from core.harvest.steps import KEEP_DAYS, expires
 from core.knowledge.ledger import known_entries, note_entries
 from core.sources.archive import LET_GO, REMOVED, file_of, held, key_of
-from core.sources.tools import forgotten_places, names_of, title_of
+from core.sources.tools import forgotten_places, known_as, title_of
 
 ALL = "all"
 MISSED_HOURS = 72
@@ -154,7 +154,7 @@ def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[Mapping[str, int
     for item in soon:
         row = entries.get(key_of(item.path, item.source), {})
         safe = (item.path, item.size) in harvested if not archived else key_of(item.path, item.source) in there
-        if not safe and row.get("status") != LET_GO and names_of(item.path, item.source).isdisjoint(forgotten):
+        if not safe and row.get("status") != LET_GO and known_as(item.path, item.source) not in forgotten:
             lost[item.source] += 1
     if not lost or _harvests_by_itself(workspace, lost, moment):
         return lost, ""

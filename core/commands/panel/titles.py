@@ -25,7 +25,7 @@ from core.conversations.searched import title_of
 from core.knowledge.ledger import known_entries
 from core.knowledge.projects import UNTOLD
 from core.sources.artifact import HOME, Artifact
-from core.sources.tools import forgotten_places, names_of
+from core.sources.tools import forgotten_places, known_as
 
 READ_BYTES = 2_000_000
 """Larger files are not read for their title alone; their next harvest tells it."""
@@ -77,7 +77,7 @@ def titles_of(workspace: Workspace, artifacts: Iterable[Artifact]) -> dict[str, 
     file = cache_folder(workspace.paths.home, workspace.environment) / "titles.json"
     rows, found, until = _remembered(file), dict[str, Called](), time.monotonic() + SECONDS
     before, forgotten = len(rows), forgotten_places(known_entries(workspace.paths))
-    for item in (one for one in artifacts if names_of(one.path, one.source).isdisjoint(forgotten)):
+    for item in (one for one in artifacts if known_as(one.path, one.source) not in forgotten):
         key = f"{item.path}:{item.size}:{item.mtime_ns}"
         known = rows.get(key)
         wanted = known is None and item.kind == "conversation" and item.size <= READ_BYTES
