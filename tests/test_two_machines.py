@@ -261,24 +261,6 @@ def test_a_fact_that_got_a_number_anew_is_confirmed_and_what_had_it_stays_delete
     assert counts == {"Shared fact": 1, "Fact of one": 2, "More of one": 1, "Fact of two": 2}
 
 
-def test_a_conversation_counts_once_on_whichever_machine_it_was_harvested(machines: Machines) -> None:
-    """The clone counted what came with its files once more, and so did each pull."""
-
-    def counted(world: World) -> int | None:
-        assert cli(world, "facts", "sync")[0] == 0
-        return {fact.fact: fact.source_count for fact in facts_of(world)}["Shared fact"]
-
-    cli(machines.one, "doctor", "--repair")  # writes .gitignore: the plans go along, the record of facts does not
-    git(machines.one.paths.knowledge, "rm", "-rq", "--cached", ".")
-    for text in ("second", "third"):
-        learn(machines.one, f"User: {text}\n", facts=["Shared fact"])
-    assert counted(machines.merge("two")) == counted(machines.one) == 3
-    learn(machines.one, "User: fourth\n", facts=["Shared fact"])
-    assert counted(machines.merge("two")) == 4
-    learn(machines.two, "User: fifth\n", facts=["Shared fact"])
-    assert counted(machines.two) == counted(machines.merge("one")) == 5
-
-
 def test_nothing_is_renumbered_while_a_file_is_broken(world: World) -> None:
     twice = 2 * "- id: global:fact:001\n  fact: {}\n  confidence: 0.5\n".format("one")
     world.knowledge(YAML, twice)

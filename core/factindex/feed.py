@@ -9,7 +9,6 @@ Which of the five categories of facts a line is, the model has said, or its word
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -120,8 +119,6 @@ class _Draft:
         self.removed: set[str] = set()
         self.made: dict[str, Fact] = {}
         self._texts: dict[str, dict[str, str]] = {}
-        rows = chain.from_iterable(fed.rows for fed in history.fed.values())
-        self.said = Counter(name for _, name, what in rows if what in (NEW, SAME))
         self._last: dict[tuple[str, str], int] = {}
         for name in self.present | history.ids:
             parts = split_id(name)
@@ -232,11 +229,8 @@ def _feed(taught: Taught, history: History, draft: _Draft, plan: Plan, bullets: 
             history.ids.add(name)
         elif name:
             old = draft.facts[name]
-            count = 1 if old.source_count is None else old.source_count
-            # Git brings the files of another machine, where this conversation is counted, along with its plans.
-            is_counted = count > draft.said[name] + (name not in history.made)
             fact = old._replace(
-                source_count=count if is_counted else count + 1,
+                source_count=(1 if old.source_count is None else old.source_count) + 1,
                 last_confirmed=max(old.last_confirmed, taught.day),
             )
             draft.change(fact)
@@ -247,10 +241,7 @@ def _feed(taught: Taught, history: History, draft: _Draft, plan: Plan, bullets: 
         rows.append([mark, fact.id, SAME if name and not elsewhere else NEW, fact.confidence, fact.last_confirmed])
     record = {"t": "fed", "sha": taught.sha, "run": taught.run, "path": taught.path, "day": taught.day, "items": rows}
     plan.records.append(record)
-    for mark, name, what, *_ in rows:
-        if what == NEW:
-            history.made.setdefault(name, mark)
-        draft.said[name] += what in (NEW, SAME)
+    for mark, name, *_ in rows:
         parts = split_id(name)
         history.seen.setdefault((parts[0] if parts else "", mark), name)
         for key in (f"sha:{taught.sha}", f"path:{taught.path}"):
