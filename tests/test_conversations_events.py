@@ -340,7 +340,7 @@ def test_what_the_user_chose_in_a_form_of_a_specstory_history_is_their_answer() 
     """Its question and its options stand as JSON below a heading: of the form that settled where the shop is hosted a
     harvest kept nothing, and a search showed the heading for the arguments."""
     options = [{"id": "a", "label": "Cloudflare"}, {"id": "b", "label": "Netlify"}]
-    questions = [{"id": "q", "prompt": "Where is the shop hosted?", "options": options}]
+    questions: list[dict[str, Any]] = [{"id": "q", "prompt": "Where is the shop hosted?", "options": options}]
     questions += [{"id": "r", "prompt": "Who may deploy?", "options": []}]
     questions += [{"id": at, "prompt": "Sure?", "options": ["Yes", "No"]} for at in (3, 4)]
     answers: list[dict[str, Any]] = [{"questionId": "r", "freeformText": " The owner, with &#96;make deploy&#96; "}]

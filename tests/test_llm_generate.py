@@ -301,7 +301,7 @@ def test_a_program_that_does_not_read_its_input_may_still_answer() -> None:
 
 FAILING: dict[str, tuple[str, dict[str, Any], str, tuple[str, ...]]] = {
     "with its first complaint: the agent wants a login": (
-        "import sys; print('half an answer'); sys.stderr.write('\\x1b[1;31mnot\\x1b[0m logged in\\n' * 9999); sys.exit(3)",
+        "import sys; print('half'); sys.stderr.write('\\x1b[31mnot\\x1b[0m logged in\\n' * 9999); sys.exit(3)",
         {}, "command-failed", ("status 3", "not logged in", "by hand"),
     ),
     "a spinner on standard output would hold the run for ever": (

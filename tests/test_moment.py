@@ -473,7 +473,7 @@ def test_who_asks_in_other_words_is_shown_which_sessions_there_are(shop: Path) -
 
 
 def test_words_of_the_answer_find_what_the_question_says_in_others(shop: Path) -> None:
-    """Who asks weeks later does not use the words of then, but knows how such a thing may be called: 213 instead of 198
+    """Who asks weeks later does not use the words of then, but knows how such a thing may be called: 211 instead of 198
     of 351 points. What only those words match is called weak all the same, and nothing is said of them alone."""
     crates = [f"{wood} {form}" for wood in ("oak", "tin", "wax", "silk", "jute", "cork") for form in ("boxes", "jars")]
     talk = [
@@ -490,6 +490,25 @@ def test_words_of_the_answer_find_what_the_question_says_in_others(shop: Path) -
     strange = answered("find", query="which width has the gadget for patrons", likely=likely)
     assert "weak" in strange and "80 mm" in strange
     assert "prints at 80 mm" in call("search", asked, "--likely", likely)[1]
+
+
+def test_words_of_the_answer_hide_nothing_that_the_question_finds(shop: Path) -> None:
+    """They are guesses: most of them stand nowhere, and some in sessions about something else."""
+    kept_talk(
+        shop, "s9", ["Where does the quagga importer put its ledger?", "The quagga importer puts it into `till.db`."]
+    )
+    kept_talk(shop, "s8", ["Which logo do we take?", "The green whale; cookies of the session on kubernetes stay."])
+    guesses = "kubernetes whale cookie sqlite postgres mysql redis kafka celery nginx https 8080 2026-10-21 yaml docker"
+    for asked in ("where does the quagga importer put its ledger", "quaga ledger", "`till.db`"):
+        plain, helped = answered("find", query=asked), answered("find", query=asked, likely=guesses)
+        assert "till.db" in helped and "1. [conversation" in helped and "→ s9:" in helped, helped
+        assert ("weak" in helped, "whale" in helped) == ("weak" in plain, "whale" in plain), (plain, helped)
+    days = "what did we do on 2026-05-09"
+    assert answered("find", query=days, likely=guesses) == answered("find", query=days)
+    listed = ("search", "--kind", "conversation", "--json")
+    assert call(*listed, "--likely", guesses) == call(*listed)
+    heard = call("search", "which logo do we take", "--likely", guesses)
+    assert "weak" not in heard[1] + heard[2]
 
 
 def test_the_two_sides_of_what_was_left_out_of_an_edit_are_no_sentence(shop: Path) -> None:

@@ -206,9 +206,9 @@ def excerpt(text: str, key: str = "", limit: int = 200) -> str:
     error sentence ends up in the ledger, in reports and on screenshots."""
     from core.base.secrets.redact import redact
 
+    text = re.sub(r"\x1b\[[0-?]*[ -/]*[@-~]", "", text)  # the colours of a terminal: a key may be parted by one
     if key:
         text = text.replace(key, "[key]")
-    text = re.sub(r"\x1b\[[0-?]*[ -/]*[@-~]", "", text)  # the colours of a terminal
     # The cut before the split only bounds the work; four times the limit leaves room for white space. Secrets go before
     # the last cut, which could leave half of one that nobody would recognise.
     flat = " ".join("".join(c if c.isprintable() else " " for c in text[: limit * 4]).split())

@@ -75,8 +75,10 @@ def _stated(row: Exchange, units: Sequence[Unit]) -> Iterator[Found]:
         wrong = CORRECTION.match(whole)
         rest = whole[wrong.end() :] if wrong else ""  # the words that call it wrong alone only report an error
         corrects = words.RULE.search(rest) and not TROUBLE.search(rest) and named(text)
-        # Of "Remember: …" what is told has to stand; the word before the colon would be taken for a label.
-        body = text[remembered.end() :] if remembered and ":" in remembered[0] else text
+        # Of "Remember: …" what is told has to stand, else the word before the colon would be taken for a label. "Note:"
+        # is one: compilers print it.
+        asked = remembered is not None and ":" in remembered[0] and "note" not in remembered[0].lower()
+        body = text[remembered.end() :] if remembered and asked else text
         if not (remembered or _is_rule(text) or corrects or told) or not _stands(body):
             continue
         said = begun(_REMEMBER.sub("", text))

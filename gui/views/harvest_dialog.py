@@ -328,7 +328,12 @@ class HarvestDialog:
         part = {PLANNED: "plan", RUNNING: "run", ENDED: "run"}.get(run.phase, "wait")
         for name, item in self._parts.items():
             dpg.configure_item(item, show=name == part)
-        {"wait": self._show_wait, "plan": self._show_plan}.get(part, self._show_run)(run)
+        if part == "plan":
+            self._show_plan(run, again=before is not None and before.phase == run.phase)
+        elif part == "wait":
+            self._show_wait(run)
+        else:
+            self._show_run(run)
         self.stop.show(run.phase == RUNNING)
         if run.phase != ENDED:
             self.undo.show(False)
@@ -353,7 +358,8 @@ class HarvestDialog:
         if run.phase not in (PLANNING, FAILED):
             self.dialog.close()
 
-    def _show_plan(self, run: Run) -> None:
+    def _show_plan(self, run: Run, *, again: bool) -> None:
+        """The dry run; where it was shown and is made `again`, its list stays where it is."""
         report, config = run.plan, (run.workspace or self._shell.workspace).config
         if report is None:
             return
@@ -368,7 +374,7 @@ class HarvestDialog:
         head = FlowRow("each", "One by one", icon="list", color="hint", text_color="muted")
         rows = [*told_first, *([head] if rows else []), *rows]
         dpg.configure_item(self._plan_list, show=bool(rows))
-        self.list.set_rows(rows)
+        self.list.set_rows(rows, keep_place=again)
         self._fit()
         self.dialog.set_note(estimate_words(report))
         self.dialog.set_confirm("Apply")
