@@ -474,7 +474,7 @@ def test_who_asks_in_other_words_is_shown_which_sessions_there_are(shop: Path) -
 
 def test_words_of_the_answer_find_what_the_question_says_in_others(shop: Path) -> None:
     """Who asks weeks later does not use the words of then, but knows how such a thing may be called: 211 instead of 198
-    of 351 points. What only those words match is called weak all the same, and nothing is said of them alone."""
+    of 351 points. Nothing is said of these words alone."""
     crates = [f"{wood} {form}" for wood in ("oak", "tin", "wax", "silk", "jute", "cork") for form in ("boxes", "jars")]
     talk = [
         (f"Where do the {one} go in the reshuffle?", f"The {one} go to shelf {at}.") for at, one in enumerate(crates)
@@ -487,8 +487,6 @@ def test_words_of_the_answer_find_what_the_question_says_in_others(shop: Path) -
     found = answered("find", query=asked, likely=likely)
     assert "80 mm" in found and "80 mm" in page and "80 mm" in call("find", asked, "--likely", likely)[1]
     assert "zeppelin" not in found and "nobody said" in found and "stands nowhere" not in found
-    strange = answered("find", query="which width has the gadget for patrons", likely=likely)
-    assert "weak" in strange and "80 mm" in strange
     assert "prints at 80 mm" in call("search", asked, "--likely", likely)[1]
 
 

@@ -30,7 +30,8 @@ TITLE_CHARACTERS = 120
 WRITTEN = 1500
 """So many characters of what one edit wrote."""
 _PATCH = re.compile(r"^(?:\*\*\* Begin Patch|diff --git |@@ |\+\+\+ )|\*\*\* (?:Add|Update) File: ", re.MULTILINE)
-_ADDED = re.compile(r"^(?:\+(?!\+)|(?=\[… \d+ characters left out …\]$))(.*)", re.MULTILINE)
+_LEFT_OUT = r"\[… \d+ characters left out …\]"
+_ADDED = re.compile(rf"^(?:\+(?!\+)|(?={_LEFT_OUT}$))(.*)", re.MULTILINE)
 """The lines of a patch that are new, and where some were left out: what stands on either side is no one sentence."""
 _NEW = re.compile(
     r"^(?:- )?(?:new_?str(?:ing)?|content|file_?text|new_?source|code):\s(.*?)"
@@ -69,7 +70,8 @@ def written(text: str, clear: Callable[[str], str]) -> str:
     call is cleared as a whole: what marks a secret may stand in the lines around it."""
     cleared = clear(cut(text, SPOKEN * 3 // 4, SPOKEN // 4))
     lines = (line.strip() for part in _new(cleared) for line in part.split("\n"))
-    return cut("\n".join(line for line in lines if line.strip("`")), WRITTEN * 3 // 4, WRITTEN // 4).strip()
+    new = "\n".join(line for line in lines if line.strip("`"))
+    return "" if re.fullmatch(_LEFT_OUT, new) else cut(new, WRITTEN * 3 // 4, WRITTEN // 4).strip()
 
 
 def _new(text: str) -> list[str]:

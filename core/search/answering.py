@@ -188,7 +188,8 @@ def answering(
             worth |= _best_printed(query, stems, printed)
         return weighed(query, stems, _whole(stored.turns_at(database, thread, sorted(worth)), printed), 0, worth, told)
     ends = _ends_of_exchanges(spoken)
-    others = {at for at, _ in spoken}.intersection(places) if places else {at for at, _ in spoken}
+    others = {at for at, _ in spoken}
+    others &= others if query.likely or not places else set(places)  # a likely word may stand where no other does
     best = _best_places(database, query, stems, thread, places[:1], others)
     wanted: dict[int, float] = {}
     for rank, place in enumerate(best):

@@ -374,7 +374,7 @@ class HarvestDialog:
         head = FlowRow("each", "One by one", icon="list", color="hint", text_color="muted")
         rows = [*told_first, *([head] if rows else []), *rows]
         dpg.configure_item(self._plan_list, show=bool(rows))
-        self.list.set_rows(rows, keep_place=again)
+        self.list.set_rows(rows, keep_place=again and self.list.canvas.scroll > 0)
         self._fit()
         self.dialog.set_note(estimate_words(report))
         self.dialog.set_confirm("Apply")

@@ -238,7 +238,7 @@ def _meant(workspace: Workspace, which: str) -> list[Kept]:
         row for row in rows if wanted and wanted.casefold() in row.name.casefold()
     ]
     if not rows:
-        hint = "'knowledge config set archive all' keeps copies from the next harvest on"
+        hint = "'knowledge archive' tells what a harvest would keep"
         raise KnowledgeError("not-in-archive", "there is nothing in the archive", hint=hint)
     if not found:
         hint = "'knowledge archive' lists what it holds"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from core.base.entry import Entry
 from core.base.markdown import BY_HAND, split_provenance
 from core.base.result import KnowledgeError, attempt
-from core.commands.conversations import ConversationFilters, ConversationHit, ConversationHits, find_in
+from core.commands.conversations import ConversationFilters, ConversationHit, find_in
 from core.commands.entry_sources import library_file
 from core.commands.moment.found import FoundRow, in_one_order, name_of, short
 from core.commands.project import Scope
@@ -74,7 +74,6 @@ class Look:
         self._tells, self._tells_use = wide.tells_conversation, tells_use
         self._stems = Stems()
         self._query = parse_query(text, database, self._stems, likely) if database is not None else None
-        self._likely = likely if self._query is not None and self._query.likely else ""
         self.least = _least(self._query)
         self.is_open, self.waiting = database is not None, brought.waiting
         self.dated = bool(wanted.since or wanted.before)
@@ -104,12 +103,12 @@ class Look:
         found = [self._entry(hit, is_own) for hit in entries]
         if self._kind in ("", "document") and self.text.strip():
             found += self._of_a_team(scope, is_own)
+        spoken = self._once(spoken)
         self._texts += [hit.text for hit in spoken]
-        talks = self._conversations(spoken, is_own=is_own)
-        sharp = max((row.sharp for row in (*found, *talks)), default=0.0)
-        if self._likely and self.text.strip() and not self.dated and sharp < self.least:
-            talks = self._conversations(self._spoken(scope, f"{self.text} {self._likely}").hits, is_own=is_own) or talks
-        return sorted((*found, *talks), key=lambda row: (row.weak, -row.score))
+        scores = sorted((hit.rank for hit in spoken), reverse=True)  # conversations stay in their order
+        pairs = zip(spoken[: max(SESSIONS, self._most - LOOKED)], scores, strict=False)
+        found += [self._conversation(hit, score, is_own) for hit, score in pairs]
+        return sorted(found, key=lambda row: (row.weak, -row.score))
 
     def _both(self, scope: Scope) -> tuple[Sequence[Hit], Sequence[ConversationHit]]:
         """What the index of entries and that of conversations have of a scope."""
@@ -126,25 +125,14 @@ class Look:
             self.warnings += [one for one in report.warnings if one not in self.warnings]
             self.nothing += [report.nothing] if report.nothing else []
         if self._database is not None and self._kind in ("", "conversation") and not self._tag:
-            found = self._spoken(scope, self.text)
+            tells = None if scope.everything else scope.tells_conversation
+            found = find_in(
+                self._workspace, self._database, self._brought, self.text, wanted, self._most, None, tells, self._stems,
+                quotes=self._quotes,
+            )  # fmt: skip
             spoken, self.turns, self.understood, self.asides = found.hits, found.turns, found.note, found.warnings
             self.nothing += [found.nothing] if found.nothing else []
         return entries, spoken
-
-    def _spoken(self, scope: Scope, words: str) -> ConversationHits:
-        assert self._database is not None
-        tells = None if scope.everything else scope.tells_conversation
-        return find_in(
-            self._workspace, self._database, self._brought, words, self._wanted, self._most, None, tells, self._stems,
-            quotes=self._quotes,
-        )  # fmt: skip
-
-    def _conversations(self, spoken: Sequence[ConversationHit], *, is_own: bool) -> list[FoundRow]:
-        """The best of these with the passage that answers."""
-        spoken = self._once(spoken)
-        scores = sorted((hit.rank for hit in spoken), reverse=True)  # conversations stay in their order
-        pairs = zip(spoken[: max(SESSIONS, self._most - LOOKED)], scores, strict=False)
-        return [self._conversation(hit, score, is_own) for hit, score in pairs]
 
     def _once(self, spoken: Sequence[ConversationHit]) -> list[ConversationHit]:
         """Each session once, in the place of its first hit: the longest of its copies, its export and the index of its

@@ -157,11 +157,11 @@ def _place(workspace: Workspace, place: str) -> tuple[str, int]:
     bare, _, number = place.rpartition(":")
     asked, line = (bare, int(number)) if bare and number.isdecimal() and len(number) < 8 else (place, 0)
     path = os.path.abspath(workspace.cwd / os.path.expanduser(asked))
-    if asked != place and not line:
-        raise KnowledgeError("usage", "the lines of a file are counted from 1", place)
     if not os.path.isfile(path) and (line or not _was_there(path)):
         hint = _of_knowledge(workspace, workspace.paths.knowledge / asked, line) or "name it as FILE or FILE:LINE"
         raise KnowledgeError("no-file", "there is no such file", path, hint)
+    if asked != place and not line:
+        raise KnowledgeError("usage", "the lines of a file are counted from 1", place)
     return os.path.realpath(path), line
 
 

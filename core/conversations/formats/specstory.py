@@ -199,7 +199,8 @@ def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Cal
     what came back in the fence that is the last."""
     rows = [line.text for line in lines[first : last + 1]]
     fences = [at for at, row in enumerate(rows) if row.startswith("```")]
-    listed, as_json = "**Input:**" in rows, _as_json(rows)
+    listed = "**Input:**" in rows
+    as_json = GIVEN in rows[: fences[0] if fences else 0]  # behind the first fence it stands in what came back
     given: dict[str, Any] = _listed(rows) if listed else {}
     answer = next((at for at, row in enumerate(rows) if row.startswith("**Answer:**")), -1)
     result_at = rows.index("**Result:**") if "**Result:**" in rows else -1
@@ -241,12 +242,6 @@ def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Cal
     if isinstance(event, Edit) and any(_UNDONE.match(row) for row in rows):
         event = replace(event, failed=True)
     return replace(event, answered=True, failed=False) if answer >= 0 else event
-
-
-def _as_json(rows: Sequence[str]) -> bool:
-    """Whether a block has its arguments as JSON: the heading is the first thing in it."""
-    inside = (row for row in rows[1:] if row.strip() and not row.lstrip().startswith("<"))
-    return next(inside, "") == GIVEN
 
 
 def _below(rows: Sequence[str], heading: str) -> dict[str, Any]:
