@@ -52,11 +52,6 @@ def test_a_memory_without_its_id_is_wrong_usage(tmp_path: Path, action: str) -> 
     assert f"'knowledge memories {action}' needs ID" in said and "'knowledge memories' lists them" in said
 
 
-def test_the_colours_of_a_terminal_are_no_words_of_a_line(tmp_path: Path) -> None:
-    told(tmp_path, "add", "facts", "\x1b[1;31mNever\x1b[0m push to main")
-    assert "- Never push to main [from" in (tmp_path / "home/knowledge/facts.md").read_text("utf-8")
-
-
 @pytest.mark.parametrize("query", ["", "  "])
 def test_an_empty_query_is_answered_with_a_sentence(tmp_path: Path, query: str) -> None:
     """`nothing found` reads like a store without anything in it."""

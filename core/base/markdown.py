@@ -20,7 +20,6 @@ ITEM_CHARACTERS = 500
 
 _PROVENANCE = re.compile(r"\[from: (?P<source>.*), (?P<date>\d{4}-\d{2}-\d{2})\]\Z")
 _SPACE = re.compile(r"[\s\x85\u2028\u2029\x1c-\x1f]+")
-_COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
 BY_HAND = "by-hand"
@@ -134,7 +133,7 @@ def sanitise_line(text: str, limit: int | None = ITEM_CHARACTERS) -> str:
     if text.isascii() and text.isprintable():
         flat = _SPACE.sub(" ", text).strip() if "  " in text else text.strip()
     else:
-        flat = without_invisible(_SPACE.sub(" ", _COLOUR.sub("", text)))
+        flat = without_invisible(_SPACE.sub(" ", text))
         flat = _SPACE.sub(" ", flat).strip()
     flat = tame_line(flat)
     if flat.startswith(("#", "-", "~~")):

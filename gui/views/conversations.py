@@ -451,9 +451,10 @@ class ConversationsView(FilteredView):
         self._order()
 
     def _select(self, at: int) -> None:
-        if at >= 0:
-            key = self.entries[at].key  # what waits has none, nor a row that has gone from the file
-            self._shell.select(*(("conversation", key) if key else ()))
+        if at >= 0 and (key := self.entries[at].key):
+            self._shell.select("conversation", key)
+        elif 0 <= at < len(self._read[0]):  # it waits and has no key yet; nor has a row that has gone from the file
+            self._shell.select()
 
     def _open(self, at: int) -> None:
         """Read it; of what nobody has read, what a harvest would do."""
