@@ -189,7 +189,8 @@ def answering(
         return weighed(query, stems, _whole(stored.turns_at(database, thread, sorted(worth)), printed), 0, worth, told)
     ends = _ends_of_exchanges(spoken)
     others = {at for at, _ in spoken}
-    others &= others if query.likely or not places else set(places)  # a likely word may stand where no other does
+    if places and not query.likely:  # a likely word may stand where none of the question does
+        others.intersection_update(places)
     best = _best_places(database, query, stems, thread, places[:1], others)
     wanted: dict[int, float] = {}
     for rank, place in enumerate(best):

@@ -55,7 +55,7 @@ _USE = re.compile(r'\s{0,16}<tool-use data-tool-type="([^"]*)" data-tool-name="(
 _GIVEN = re.compile(r"- (\w{1,40}):(?: `(.*)`)?\s*$")
 _NAMED = re.compile(r"(\w+) `([^`]*)`")
 _WROTE = re.compile(r"The file (.{1,1000}?) has been (?:updated|created|written)")
-GIVEN = "Parameters:"
+_PARAMETERS = "Parameters:"
 """Below it newer files have the arguments of many calls of Cursor as JSON, below `Result:` what came back."""
 _RESULT_ALONE = re.compile(r"<summary>Tool use: \*\*\w+\*\*</summary>\s*$")
 """Newer files tell each call of Cursor twice; the second block holds nothing."""
@@ -200,7 +200,7 @@ def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Cal
     rows = [line.text for line in lines[first : last + 1]]
     fences = [at for at, row in enumerate(rows) if row.startswith("```")]
     listed = "**Input:**" in rows
-    as_json = GIVEN in rows[: fences[0] if fences else 0]  # behind the first fence it stands in what came back
+    as_json = _PARAMETERS in rows[: fences[0] if fences else 0]  # behind the first fence it stands in what came back
     given: dict[str, Any] = _listed(rows) if listed else {}
     answer = next((at for at, row in enumerate(rows) if row.startswith("**Answer:**")), -1)
     result_at = rows.index("**Result:**") if "**Result:**" in rows else -1
@@ -212,7 +212,7 @@ def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Cal
         given = {"command": command}
         fences = [row for row in fences if row >= at]
     elif as_json:
-        given = _below(rows, GIVEN)
+        given = _below(rows, _PARAMETERS)
         fences = fences[2:][-2:]
     else:
         head = [row for row in rows[1 : fences[0] if fences else len(rows)] if not row.lstrip().startswith("<")]
