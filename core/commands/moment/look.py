@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from core.base.entry import Entry
 from core.base.markdown import BY_HAND, split_provenance
 from core.base.result import KnowledgeError, attempt
-from core.commands.conversations import ConversationFilters, ConversationHit, find_in
+from core.commands.conversations import ConversationFilters, ConversationHit, filters_of, find_in
 from core.commands.entry_sources import library_file
 from core.commands.moment.found import FoundRow, in_one_order, name_of, short
 from core.commands.project import Scope
@@ -49,31 +49,44 @@ where nobody ever said it, 54 of 61 questions asked in a project of others (by a
 _ID = re.compile(r"(?:rollout-[\dT-]{19}-)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}([0-9a-f]{12})(?:\.jsonl)?\Z")
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What `find` is asked: its arguments. With a `scope` an agent asks, else the user."""
+
+    text: str
+    project: str
+    kind: str
+    since: str
+    before: str
+    limit: int
+    scope: Scope | None
+    tag: Sequence[str] | None
+    source: Sequence[str] | None
+    role: str
+    likely: str
+    lists: bool
+    tells: bool
+
+    def filters(self) -> ConversationFilters:
+        """What a conversation must be. Raises KnowledgeError for a filter that is none, or two that exclude each
+        other."""
+        return filters_of(self.kind, self.since, self.before, self.tag, self.source, self.role)
+
+
 class Look:
-    """One question to both indexes, and what its hits need to be told. `wide` is all that may be told; `tells_use` says
-    of which projects how something served may be, None for all; `likely` are words that the answer probably has;
-    without `quotes` a long turn is told by its beginning."""
+    """One question to both indexes, and what its hits need to be told. `wide` is all that may be told."""
 
     def __init__(
-        self,
-        wide: Scope,
-        text: str,
-        kind: str,
-        tag: Sequence[str] | None,
-        wanted: ConversationFilters,
-        most: int,
-        database: Database | None,
-        brought: Brought,
-        tells_use: Callable[[str], bool] | None,
-        likely: str,
-        *,
-        quotes: bool,
+        self, wide: Scope, asked: Asked, wanted: ConversationFilters, database: Database | None, brought: Brought
     ) -> None:
+        text, kind, tag = asked.text, asked.kind, asked.tag
         self._workspace, self.text, self._kind, self._tag, self._wanted = wide.workspace, text, kind, tag, wanted
-        self._most, self._database, self._brought, self._quotes = most, database, brought, quotes
-        self._tells, self._tells_use = wide.tells_conversation, tells_use
+        self._most, self._database, self._brought = max(LOOKED, asked.limit), database, brought
+        self._quotes = asked.lists or bool(asked.role or names_in(text) or phrases_in(text))
+        self._tells = wide.tells_conversation
+        self._tells_use = wide.tells_use if asked.scope is not None and not wide.everything else None
         self._stems = Stems()
-        self._query = parse_query(text, database, self._stems, likely) if database is not None else None
+        self._query = parse_query(text, database, self._stems, asked.likely) if database is not None else None
         self.least = _least(self._query)
         self.is_open, self.waiting = database is not None, brought.waiting
         self.dated = bool(wanted.since or wanted.before)
