@@ -83,7 +83,10 @@ def handoff(
     folder = talk.folder or row.folder
     start = ""
     if to:
-        made = STARTS[to].format(prompt=f'"$(knowledge handoff {shlex.quote(row.name)})"')
+        from core.commands.daily.connect import program_for  # it loads what writes other tools' settings
+
+        words = shlex.join([*program_for(workspace).home, "handoff", row.name, *["--rules"] * rules])
+        made = STARTS[to].format(prompt=f'"$(knowledge {words})"')
         start = f"cd {shlex.quote(folder)} && {made}" if folder.startswith("/") else made
     return HandoffReport(row.name, text, made_by, start, resume_of(row)[0], tuple(warnings))
 
