@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     import sqlite3
 
 SMALL = 20_000
-"""Up to so many entries everything is looked at; above, the rarest words of a query choose."""
+"""The entries up to which all are looked at; in a larger index the rarest words of a query choose."""
 READABLE = 5_000
-"""Up to so many entries a query may read every text."""
-MIN_PLACES, POSTINGS, PAIRED = 80, 1_000, 4
-"""In a large index everything that has one of the rarest words is ranked: as many of them as make `MIN_PLACES` places,
-and not more than `POSTINGS`. The next so many words count in pairs."""
+"""The entries up to which a query may read every text."""
+MIN_PLACES = 80
+"""In a large index what has one of the rarest words is ranked: as many of these words as have this many places."""
+POSTINGS = 1_000
+"""The most places that these words may have."""
+PAIRED = 4
+"""The next rarest words, of which an entry must have two."""
 RANKED_IN_SMALL_INDEX, RANKED_IN_LARGE_INDEX = 500, 30
 """How many candidates are ranked, unless twice the limit is more."""
 AROUND = 2
@@ -33,7 +36,7 @@ BATCH = 400
 AT_PATHS = "files"
 """The source of conversations at paths that the user named, whose tool is told by their format alone."""
 NEAR = 1.0
-"""Nearer than the mean by so many standard deviations, or no candidate."""
+"""The standard deviations above the mean from which an entry that is near by vector is a candidate."""
 
 _ALL = ", ".join(f"e.{name.strip()}" for name in COLUMNS.split(","))
 
@@ -131,7 +134,7 @@ class Candidates:
 
 
 def find(database: sqlite3.Connection, query: Query, filters: Filters, limit: int) -> Candidates:
-    """All candidates for a query; at least `limit` where there are so many."""
+    """All candidates for a query; at least `limit` where there are as many."""
     found = Candidates({}, {})
     gather(
         found,
@@ -151,8 +154,8 @@ def gather(
     take_parts: Callable[[int], None],
 ) -> None:
     """Look for what shares words with a query, was written on a date that it names, has a word that begins so, or its
-    letters inside words. `take` adds so many rows of the best that match, with how they came; `take_parts` those with
-    the letters."""
+    letters inside words. `take` adds the best rows that match, with how they came; `take_parts` those with the
+    letters."""
     wanted = max(RANKED_IN_SMALL_INDEX if query.entries <= SMALL else RANKED_IN_LARGE_INDEX, limit * 2)
     terms = [term for term in query.terms if term.found]
     if terms:

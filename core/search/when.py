@@ -13,9 +13,9 @@ from datetime import MAXYEAR, MINYEAR, date, timedelta
 from typing import NamedTuple
 
 FADING_DAYS = 10.0
-"""After so many days an entry counts 1/e of one from the day itself."""
+"""The days after which an entry counts 1/e of one from the day itself."""
 REACH_DAYS = 60
-"""After so many it counts nothing."""
+"""The days after which it counts nothing."""
 MAX_DATES = 4
 """At most this many dates of a query are looked at."""
 
