@@ -19,7 +19,7 @@ NEEDED = 3
 VALUE = {"win": 1.0, "partial": 0.5, "miss": -0.4, "misleading": -1.0}
 """What an outcome says about the next use of the same kind."""
 SURE = 2.0
-"""From outcomes of so much value what they say counts half."""
+"""The value of all outcomes from which what they say counts half."""
 
 _DO = (
     r"(write|add|make|create|build|generate|rename|move|change|replace|enable|disable|turn|run|set|update|upgrade|remove|"

@@ -31,10 +31,12 @@ from core.experience.kinds import Tally, counts_for, merged, over_tasks, speaks_
 
 NOTES = 4_000
 """Characters of a why, a question or a context."""
-IGNORED_OFTEN, MISLED_OFTEN = 5, 2
-"""Ignored so often, a line is not handed out unasked again; misleading so often neither."""
+IGNORED_OFTEN = 5
+"""A line that was ignored this often is not handed out unasked again."""
+MISLED_OFTEN = 2
+"""Nor is one that misled this often."""
 DECISIVE = 3
-"""So many misleadings for a kind of task, and no more wins than these, put a thing last for that kind."""
+"""A thing that misled this often for a kind of task, and won no more often, is shown last for that kind."""
 WARNED = 160
 """Characters of a why in a warning."""
 PATIENCE = 5.0
@@ -173,7 +175,7 @@ def record(path: Path, uses: Iterable[Use]) -> int:
 def warned_last(
     rows: Sequence[T], is_warned: Callable[[T], bool], limit: int, group: Callable[[T], Any] = lambda _row: 0
 ) -> list[T]:
-    """The first rows of an order, so many, with those behind that are warned of, each in its group. One that stood
+    """The first `limit` rows of an order, with those that are warned of last, each in its group. One that stood
     among the first does not fall off for that, but keeps the last place of several: it may be the only answer."""
     first = next(filter(is_warned, rows[:limit]), None)
     shown = sorted(rows, key=lambda row: (group(row), is_warned(row)))[:limit]

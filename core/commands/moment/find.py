@@ -47,22 +47,23 @@ if TYPE_CHECKING:
     from core.conversations.readable import ReadableConversation
 
 LIMIT = 5
-ROOM, LEAST_ROOM = 2200, 140
-"""So many characters the passages of all conversations have, and each at the least. Of 168 questions the first
-conversation was the right one in 151; with 420 characters of it half of what was asked for was told, with 1,600 nine
-tenths. A weak answer has as much: with 900 it told 48 of 72 points of forty questions, with 2,000 51, and no answer is
-longer than one that is sure. With more than this the lines beside the passage do not fit."""
+ROOM = 2200
+"""The characters that the passages of all conversations share; with more, the lines beside them do not fit. Of 168
+questions the first conversation was the right one in 151; 420 characters of it told half of what was asked for, 1,600
+nine tenths. A weak answer has the same room: with 900 it told 48 of 72 key points of forty questions, with 2,000 51."""
+LEAST_ROOM = 140
+"""The characters that each of them has at least."""
 LINE = 300
-"""So many characters a hit of another kind has."""
+"""The characters of a hit of another kind."""
 SHARPNESS = 0.6
-"""A conversation whose score is so much lower than that of the first has a third of its room. Of 66 questions the first
-answers tell half of each point of 36 and 60 % of the words, with 1.2 of 33 and 59 %, in fewer characters."""
+"""A conversation whose score is lower than the first one's by this has a third of its room. Of 66 questions the first
+answers tell half of each key point of 36 and 60 % of its words; with 1.2, of 33 and 59 %."""
 SAID = 0.7
-"""A hit with so many of its words in a longer one before it says nothing more, where what was asked for and each
+"""A hit that shares this part of its words with one before it says nothing more, where what was asked for and each
 number stand there too: of two services only the name and the port differ. A line is what holds, and is not left out for
 a conversation, which is what was said."""
 ALIKE = 3
-"""So many projects of the same name are told."""
+"""The most other projects of the same name that are told."""
 _ASKS_BRANCH = re.compile(r"\b(?:branch(?:es)?|zweig|branche|rama|ramo)\b|分支|ブランチ", re.IGNORECASE)
 
 
@@ -269,7 +270,7 @@ def passage(
     likely: str = "",
 ) -> str:
     """What answers a question in a conversation that was read, above all at a turn (from 1, 0 for none): its own words,
-    with a `role` those of one speaker, at most so many characters and nothing that was `told` before; "" where nothing
+    with a `role` those of one speaker, at most `room` characters and nothing that was `told` before; "" where nothing
     does. `likely` are words that the answer probably has."""
     with opened_index(workspace, 0.0) as (database, _, _):
         if database is None:

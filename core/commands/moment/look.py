@@ -34,18 +34,22 @@ if TYPE_CHECKING:
     from core.search.terms import Query
 
 LOOKED = 20
-"""So many of each kind, or as many as are wanted, are looked at before what is said twice is left out."""
+"""The hits of each kind that are looked at, before what is said twice is left out; more where more are wanted."""
 SESSIONS = 6
-"""Of so many conversations the passage is read."""
-SESSIONS_NAMED, TITLE = 6, 60
-"""So many other sessions of the project a weak answer names, so many characters of their titles."""
+"""The conversations whose passage is read."""
+SESSIONS_NAMED = 6
+"""The other sessions of the project that a weak answer names."""
+TITLE = 60
+"""The characters of their titles."""
 LEAST_SHARE = 0.2
 """A hit with less of what was asked for stands behind those with more."""
-SURE_WORTH, SURE_SHARE = 1.05, 0.5
-"""The answer is weak where no two sentences side by side have so much of what was asked for: as much as so many words
-that one turn alone has, or such a share. A share alone calls long questions weak: they say much that no answer repeats.
-Chosen on half of the projects; in the other half 1 of 30 answers that held what was asked for is called weak, 12 of 14
-where nobody ever said it, 54 of 61 questions asked in a project of others (by a share of 0.32: 12, 10 and 57)."""
+SURE_WORTH = 1.05
+"""An answer is sure where two sentences side by side have as much of the question as this many words that one turn
+alone has: a long question says much that no answer repeats. Chosen on half of the projects; in the other half 1 of 30
+answers that held what was asked for is called weak, 12 of 14 where nobody ever said it, and 54 of 61 questions asked in
+another project (by a share of 0.32: 12, 10 and 57)."""
+SURE_SHARE = 0.5
+"""Or this share of the question, where that is less."""
 _ID = re.compile(r"(?:rollout-[\dT-]{19}-)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}([0-9a-f]{12})(?:\.jsonl)?\Z")
 
 
@@ -274,7 +278,7 @@ class Look:
         return self.told(row, CHARACTERS)
 
     def told(self, row: FoundRow, room: int) -> FoundRow:
-        """A hit of a conversation with the passage of its session that answers, in so many characters; any other with
+        """A hit of a conversation with the passage of its session that answers, in `room` characters; any other with
         the turn that it is from."""
         held = self._held(row.path or row.session)
         if not row.places:

@@ -37,10 +37,9 @@ if TYPE_CHECKING:
     from core.library.use.inference import Heard
 
 MAX_HEARD = 500
-"""What at most so many conversations used of the library is inferred after a harvest; of each at most 200 KB are
-held."""
+"""The conversations whose use of the library is inferred after a harvest; of each at most 200 KB are held."""
 HEARD_PATIENCE = 2.0
-"""For so many seconds a harvest waits at its end for somebody else who writes the library."""
+"""The seconds for which a harvest waits at its end for another program that writes the library."""
 
 
 _RETRIEVED = re.compile(rf"\bretrieval\b.{{0,40}}?{CHUNK.pattern}", re.DOTALL)
