@@ -48,7 +48,7 @@ SIDE, SIDE_LEAST, SIDE_MOST, WORK_LEAST = 320, 264, 440, 340
 SIDE_SHARE = 0.22  # of the width is the left column's, where that is more than it is elsewhere
 EVIDENCE, MARGIN = 424, 14  # unscaled pixels
 BANNER = 84
-"""So high an error may be in a low window; in a higher one it has half of what the fixed lines leave."""
+"""The height of an error in a low window; in a higher one it has half of what the fixed lines leave."""
 COMPACT = 640
 """In a panel narrower than this, in unscaled pixels, there is one column."""
 LOW = 540

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 def beside(names: Sequence[T], now: T, by: int) -> T:
-    """The name so many places after another one, round again at the ends; an unknown one counts as the first."""
+    """The name `by` places after another one, round again at the ends; an unknown one counts as the first."""
     at = names.index(now) if now in names else 0
     return names[(at + by) % len(names)]
 

@@ -310,7 +310,7 @@ class ConversationReader:
         self._go(share * self.sheet.heights.total - self.canvas.tall / 2)
 
     def scroll_by(self, pixels: float) -> None:
-        """Move by so many pixels of the screen."""
+        """Move by some pixels of the screen."""
         self._go(self.canvas.scroll + pixels)
 
     def _go(self, y: float) -> None:

@@ -32,8 +32,14 @@ TYPES: Mapping[str, str] = {
     "conversation": "messages-square", "reference": "book-open",
 }  # fmt: skip
 STRATEGIES = {"semantic": "meaning", "keyword": "words", "temporal": "recent"}
-QUOTE, TITLE, CONTENT, TRACES = 260, 160, 6_000, 4
-"""This many letters of a passage stand in its row, of a title, of a passage beside it; and so many of its uses."""
+QUOTE = 260
+"""The letters of a passage in its row."""
+TITLE = 160
+"""The letters of a title."""
+CONTENT = 6_000
+"""The letters of a passage in the inspector."""
+TRACES = 4
+"""The uses of a passage that stand there."""
 _HEADINGS = re.compile(r"\A(?:\s*#{1,6} .*(?:\n|\Z))+")
 _FENCES = re.compile(r"^[ ]*(?:`{3,}|~{3,}).*$", re.MULTILINE)
 _WITHIN = re.compile(r"(?<!\n)\n(?![ ]*(?:[-*+•]|\d{1,3}[.)])[ ]|#{1,6}[ ]|[ ]*\||\s*\n)")
