@@ -38,7 +38,7 @@ from core.sources.walk import survey
 CLAUDE_DAYS = 30
 """After how many days Claude Code deletes a transcript unless its settings say `cleanupPeriodDays`."""
 FOR_EVER = 36_500
-"""Who has a tool keep its transcripts for so many days means that it shall delete none."""
+"""Whoever has a tool keep its transcripts for this many days means that it shall delete none."""
 SETTINGS_BYTES = 1 << 20
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from core.knowledge.edit import Edited
 
 KEY_CHARACTERS = 12
-"""So much of a hash is shown."""
+"""The characters of a hash that are shown."""
 
 
 def visible(text: str) -> str:

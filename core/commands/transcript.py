@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 NO_LONGER = "its tool no longer has it, the archive does"
 MOST_ALIKE = 50
 LOOK_SECONDS = 0.4
-"""So long a search reads what is new, at most; then it answers, and tells what is left."""
+"""How long a search reads what is new, at most; then it answers, and tells what is left."""
 
 
 def index_folder(workspace: Workspace) -> Path:
@@ -421,9 +421,12 @@ def whole_of(workspace: Workspace, row: Held) -> Cleared:
     return whole
 
 
-MOST_KNOWN, MOST_BYTES, READ_BYTES = 5000, 64 << 20, 4 << 20
-"""Of so many conversations, the newest, so many bytes are looked through, which takes a tenth of a second; of those
-that have a word so many bytes are read, to see whether a tool printed it, which takes half a second at most."""
+MOST_KNOWN = 5000
+"""The newest conversations in whose files a word is looked for that no index has."""
+MOST_BYTES = 64 << 20
+"""The bytes of these files that are looked through: a tenth of a second."""
+READ_BYTES = 4 << 20
+"""The bytes of those with the word that are read, to see whether a tool printed it: half a second at most."""
 
 
 def where_printed(
@@ -519,7 +522,7 @@ def resume_of(row: Held) -> tuple[str, str]:
 
 
 AT_END = 6
-"""From the end so many turns are shown, unless a number is given."""
+"""The turns that are shown from the end, unless a number is given."""
 
 
 def show_text(shown: Shown) -> str:

@@ -20,7 +20,7 @@ from core.base.paths import Paths
 
 CONFIRMED = "confirmed.json"
 SOURCES = 50
-"""At most so many conversations are named of one statement; the others are counted."""
+"""The most conversations that are named of one statement; the others are counted."""
 
 
 @dataclass(frozen=True)

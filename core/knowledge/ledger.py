@@ -47,7 +47,7 @@ BETWEEN = b'\n    },\n    "'
 HEAD, TAIL = b'{\n  "entries": {\n    "', b"\n    }\n  }\n}\n"
 _BETWEEN, _END = re.compile(re.escape(BETWEEN)), b"\n    }"
 _ENTRY_BYTES = 4096
-"""So much is read of an entry at first: most are shorter."""
+"""The bytes of an entry that are read at first: most are shorter."""
 
 UNDONE = "undone"
 """The status of a conversation whose harvest was undone; and the key, of whatever status, that names that run."""

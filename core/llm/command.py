@@ -38,7 +38,10 @@ NESTED = (
 )
 """By these an agent knows that it runs inside a session, and refuses to start or joins it. A harvest that a hook began
 inherits them; what an agent is asked by us is no part of that session."""
-COMPLAINT_BYTES, MOST_COMPLAINTS = 16 << 10, 64 << 20  # so much is told in the error sentence; with more it is ended
+COMPLAINT_BYTES = 16 << 10
+"""What the error sentence tells of its complaints."""
+MOST_COMPLAINTS = 64 << 20
+"""The bytes of complaints with which it is ended."""
 FAREWELL_SECONDS = 0.5  # for what a program leaves running, before the polite signal and before the final one
 
 

@@ -47,7 +47,7 @@ ALL_MEMORIES = 1_000_000
 MEMORY_CHARACTERS, MEMORY_LINES = 4_000, 60
 """What an agent may save: a user must be able to read all of it in the moment in which they are asked."""
 SPOKEN_TURN, TOOL_TURN = (9_000, 3_000), (1_200, 800)
-"""Of one turn of a conversation so many characters of its beginning and its end."""
+"""The characters of the beginning and of the end of a turn: what somebody said, and what a tool gave back."""
 WIDTH = 96
 _WIDE = re.compile(r" {9,}")
 
@@ -67,7 +67,7 @@ TaskType = Literal[
     "", "factual_lookup", "implementation_howto", "conceptual_understanding", "opinion_gathering", "decision_support",
     "debugging", "exploratory_research", "creative_inspiration", "other",
 ]  # fmt: skip
-Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="At most so many in this answer.")]
+Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="At most this many in this answer.")]
 Offset = Annotated[
     int, Field(ge=0, le=1_000_000, description="How many to skip: the next_offset of the page before, 0 for the first.")
 ]
@@ -165,7 +165,7 @@ def recall_memory(
 
 def list_memories(
     workspace: Workspace,
-    limit: Annotated[int, Field(ge=1, le=MAX_MEMORIES_LISTED, description="At most so many in this answer.")] = 50,
+    limit: Annotated[int, Field(ge=1, le=MAX_MEMORIES_LISTED, description="At most this many in this answer.")] = 50,
     offset: Offset = 0,
     project: Project = "",
 ) -> dict[str, Any]:
@@ -252,7 +252,7 @@ def read_conversation(
     workspace: Workspace,
     name: Annotated[str, _text(500, "Its name, as a search tells it.", 1)],
     turn: Annotated[int, Field(ge=1, le=10_000_000, description="The turn to begin with, counted from 1.")] = 1,
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="At most so many turns in this answer.")] = 20,
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="At most this many turns in this answer.")] = 20,
     project: Project = "",
     all_projects: AllProjects = False,
 ) -> dict[str, Any]:

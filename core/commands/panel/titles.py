@@ -30,9 +30,9 @@ from core.sources.tools import forgotten_places, known_as
 READ_BYTES = 2_000_000
 """Larger files are not read for their title alone; their next harvest tells it."""
 SECONDS = 2.0
-"""So long a dry run may read files for their titles; the others are shown by their names."""
+"""How long a dry run may read files for their titles; the others are shown by their names."""
 KEPT = 20_000
-"""So many titles are remembered."""
+"""The titles that are remembered."""
 PLAIN_NAME = re.compile(r"\w[\w.-]{0,200}", re.ASCII)
 """Names that `sanitise_name` leaves as they are; most are."""
 NO_TOOL = {"", "plain", "home", "manual_slop", "store", "packed", "unknown-json", "files", HOME}

@@ -31,7 +31,7 @@ from core.knowledge.edit import Edited, add_lines, bring_back, new_edit_run, sec
 YES, NO, LATER = "yes", "no", "later"
 ANSWERS = (YES, NO, LATER)
 LATER_DAYS = 7
-"""What is answered with later is asked again after so many days."""
+"""The days after which what was answered with later is asked again."""
 
 
 @dataclass(frozen=True)

@@ -50,9 +50,9 @@ from core.knowledge.swap import EDITOR_WAIT, EditorWait
 FINISHED = ("finishes", "answers")
 """What models offer of tasks and questions."""
 GIT_SECONDS = 4.0
-"""So long git is asked, of all lines, what it still has."""
+"""How long git is asked, for all lines together, what it still has."""
 UNCONFIRMED_DAYS = 365
-"""A fact that no conversation has confirmed for so long, and that was harvested as long ago, is stale, as one is that
+"""A fact that no conversation has confirmed for this long, and that was harvested as long ago, is stale, as one is that
 has expired."""
 
 
