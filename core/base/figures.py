@@ -55,7 +55,7 @@ def seconds_of(when: object) -> float:
 
 
 def iso_of(seconds: float) -> str:
-    """Seconds since 1970 as ISO 8601 in UTC; "" for 0, and for a time that is none, as some stand in the databases of
+    """Seconds since 1970 as ISO 8601 in UTC; "" for 0, and for an invalid time, as some stand in the databases of
     other tools."""
     try:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if seconds else ""

@@ -87,7 +87,7 @@ def search(
 ) -> SearchReport:
     """The best entries for any text; conversations are none (`moment.find` has both). `since` and `before` are YYYY,
     YYYY-MM or YYYY-MM-DD; `scope` limits it to what may be told, or to one project. Raises KnowledgeError for no words,
-    a filter that is none, or a store that cannot be listed."""
+    an unknown filter, or a store that cannot be listed."""
     text = query if isinstance(query, str) else " ".join(query)
     if not text.strip():
         message = "there is nothing to search for"

@@ -179,7 +179,7 @@ def part(
     whole: ReadableConversation, turn: int, around: int | None, role: str, limit: int | None, *, end: bool = False
 ) -> ReadableConversation:
     """The turns that matter: those within `around` of a turn (0: none is named), of one who spoke, at most `limit`;
-    counted from the `end` where that is asked for. Raises KnowledgeError for a turn that there is not."""
+    counted from the `end` where that is asked for. Raises KnowledgeError for a turn that does not exist."""
     if turn > whole.count:
         raise KnowledgeError("usage", f"there is no turn {turn}", whole.name, f"it has {count(whole.count, 'turn')}")
     low = turn - around if around is not None and turn else turn

@@ -156,7 +156,7 @@ def at_tasks(times: Mapping[str, int]) -> str:
 
 
 def record(path: Path, uses: Iterable[Use]) -> int:
-    """Write uses down; how many were new. Raises KnowledgeError for an outcome that is none, or where the file cannot
+    """Write uses down; how many were new. Raises KnowledgeError for an unknown outcome, or where the file cannot
     be written."""
     rows = []
     for use in uses:
@@ -187,7 +187,7 @@ def warned_last(
 def write(execute: Callable[[str, Any], Any], trace: Mapping[str, Any], things: Sequence[str]) -> bool:
     """Every trace comes through here, whoever tells it: an agent, the user, a hook or a transcript; whether it was
     new. `execute` runs a statement with named parameters in the transaction of whoever has the table, this file's or
-    a server's. Raises KnowledgeError for an outcome or a kind of task that is none."""
+    a server's. Raises KnowledgeError for an unknown outcome or kind of task."""
     if trace["outcome"] not in OUTCOMES:
         raise KnowledgeError("bad-outcome", f"{trace['outcome']!r} is no outcome", hint=f"one of {', '.join(OUTCOMES)}")
     if trace["task_type"] not in TASK_TYPES:

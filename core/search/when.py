@@ -70,7 +70,7 @@ def moments_of(text: str) -> tuple[Moment, ...]:
 
 
 def closeness(asked: Sequence[Moment], day: str) -> Closeness:
-    """How close a date (YYYY-MM-DD) lies to the nearest of what was asked for. FAR for one that is none."""
+    """How close a date (YYYY-MM-DD) lies to the nearest of what was asked for. FAR for an invalid one."""
     try:
         written = date.fromisoformat(day)
     except ValueError:

@@ -88,7 +88,7 @@ def find(
     a short name) in that alone; without words the newest conversations that the filters let through. With a `scope`
     only what an agent may be told. `likely` are words that the answer probably has: where the question does not share
     its words they find it. `lists`: also everything that matches, in one order whatever project it is of; without
-    `tells` nothing but that. Raises KnowledgeError for neither words nor filters, a filter that is none, and a project
+    `tells` nothing but that. Raises KnowledgeError for neither words nor filters, an unknown filter, and a project
     that nobody knows."""
     text = query if isinstance(query, str) else " ".join(query)
     asked = Asked(text, project, kind, since, before, limit, scope, tag, source, role, likely, lists, tells)

@@ -72,7 +72,7 @@ class Asked:
     tells: bool
 
     def filters(self) -> ConversationFilters:
-        """What a conversation must be. Raises KnowledgeError for a filter that is none, or two that exclude each
+        """What a conversation must be. Raises KnowledgeError for an unknown filter, or two that exclude each
         other."""
         return filters_of(self.kind, self.since, self.before, self.tag, self.source, self.role)
 
