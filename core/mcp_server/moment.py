@@ -161,7 +161,7 @@ def read(
     else:
         whole = read_whole(now, called, allowed=allowed)
     about = ", ".join(filter(None, (whole.title[:80], whole.tool, whole.model, whole.day, f"{whole.count} turns")))
-    about = f"{called}: {about}{f', {short_state(whole.end)}' * bool(whole.end)}"
+    about = f"{called}: {about}, {short_state(whole.end)}" if whole.end else f"{called}: {about}"
     room = characters - len(NOT_OURS) - 10
     unspoken = any(one.number == turn and one.role == "system" for one in whole.turns)
     if asked and not unspoken:  # what the tool put in is not searched: it is read as it stands
@@ -246,7 +246,7 @@ def worked(
     chunks = [one for one in what if CHUNK.fullmatch(one)]
     if chunks and outcome:
         tools.record_usage(workspace, chunks, outcome, notes, task)
-    rows = [f"written down for {count(len(chunks), 'chunk')}"] * bool(chunks and outcome)
+    rows = [f"written down for {count(len(chunks), 'chunk')}"] if chunks and outcome else []
     scope = scope_of(now, all_projects=_everywhere(now))
     for one in what:
         if one not in chunks or not outcome:

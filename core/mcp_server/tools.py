@@ -470,7 +470,7 @@ def ingest(workspace: Workspace, paths: Sequence[str], content_type: str = "") -
     may_tell = [one for one in done.errors if not one.path or is_address(one.path) or scope.tells_file(one.path)]
     problems = [str(error) for error in may_tell]
     head = {"count": len(told), "documents": rows, "unchanged": done.unchanged}
-    masked = [SECRETS_REPLACED.format(count(done.redacted.total(), "secret"))] * bool(done.redacted)
+    masked = [SECRETS_REPLACED.format(count(done.redacted.total(), "secret"))] if done.redacted else []
     return safe(here, head | {"warnings": [*problems, *done.warnings, *masked]})
 
 

@@ -205,7 +205,7 @@ def choices(query: Query, terms: Sequence[Term]) -> list[Choice]:
 def match_choice(choice: Choice) -> str:
     """A choice for the full-text table."""
     groups = [f"({match_all(group)})" for group in choice.groups]
-    return " OR ".join([match_any(choice.terms)] * bool(choice.terms) + groups)
+    return " OR ".join([match_any(choice.terms), *groups] if choice.terms else groups)
 
 
 def _take(

@@ -204,7 +204,8 @@ def tip(row: Row) -> str:
     status = STATUSES.get(row.status, OTHER).name
     held = f"{row.items - row.held:,} written, {row.held:,} held back in quarantine.md" if row.held else ""
     kinds = (
-        (row.gave.get(name, 0), looks.noun, " done" * (name == "tasks_done")) for name, looks in CATEGORIES.items()
+        (row.gave.get(name, 0), looks.noun, " done" if name == "tasks_done" else "")
+        for name, looks in CATEGORIES.items()
     )
     gave = joined(*(f"{count(number, noun)}{done}" for number, noun, done in kinds if number))
     about = joined(status, Called(tool=row.tool).tool_title, row.day, "" if row.place == "in place" else row.place)

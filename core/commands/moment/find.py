@@ -234,9 +234,11 @@ def _of_days(workspace: Workspace, asked: Asked, days: Question) -> FindReport:
 def _as_it_stands(row: FoundRow, root: str, asked: str) -> FoundRow:
     """A hit of the own project with what is not so any more: paths that are gone, a branch that was never merged; and
     where a branch is `asked` for with that which the session's record names: no turn may."""
-    state, apart = row.state, ", which is not merged" * (bool(row.branch) and never_merged(root, row.branch))
+    state = row.state
+    apart = ", which is not merged" if row.branch and never_merged(root, row.branch) else ""
     if row.branch not in ("", "HEAD") and (apart or _ASKS_BRANCH.search(asked)):
-        state = f"{state}, " * bool(state) + f"{'' if apart else 'began '}on {row.branch}{apart}"
+        began = f"{'' if apart else 'began '}on {row.branch}{apart}"
+        state = f"{state}, {began}" if state else began
     return replace(row, gone=tuple(gone(root, row.text)), state=state)
 
 

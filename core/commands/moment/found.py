@@ -338,7 +338,7 @@ def _line(row: FoundRow, clean: Callable[[str], str]) -> str:
 
 def _about(row: FoundRow) -> str:
     name = _CATEGORY.get(row.key.partition(".")[0], row.kind) if row.kind == "bullet" else row.kind
-    weak = f"{row.misled}; " * bool(row.misled) + "weak; " * row.weak
+    weak = (f"{row.misled}; " if row.misled else "") + ("weak; " if row.weak else "")
     return weak + ", ".join(filter(None, (name, row.day, row.project)))
 
 

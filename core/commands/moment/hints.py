@@ -222,7 +222,7 @@ def hints_text(report: HintsReport) -> str:
     told = told or "'knowledge connect' writes the hooks that hand them out"
     rows.append(f"{count(sum(report.counts.values()), 'hint')}{f': {told}' if told else ''}")
     rows.append(f"on: {', '.join(report.on) or 'nothing'}")
-    rows += [f"last trouble: {one_line(report.trouble)}"] * bool(report.trouble)
+    rows += [f"last trouble: {one_line(report.trouble)}"] if report.trouble else []
     return "\n".join(rows) + "\n"
 
 

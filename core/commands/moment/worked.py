@@ -190,7 +190,8 @@ class UsageReader:
             asked = len(self.heard) + self._missed
             return [*notes, f"what {asked} conversations used of the library was not recorded: {failed.error}"]
         missed = f"{self._missed} more conversations asked it, and how that went was not read"
-        return [*notes, *[f"the library learned how {done} uses went"] * bool(done), *[missed] * bool(self._missed)]
+        notes += [f"the library learned how {done} uses went"] if done else []
+        return [*notes, missed] if self._missed else notes
 
 
 def check_experience(workspace: Workspace) -> Iterator[Finding]:
@@ -208,7 +209,7 @@ def worked_text(done: Worked) -> str:
     for task, counts in done.served.items():
         why = f': "{one_line(done.misled[task])}"' if done.misled.get(task) else ""
         rows.append(f"  {task}: {record.in_words(counts)}{why}")
-    rows += [f"  {done.earlier} of these on an earlier version"] * bool(done.earlier)
+    rows += [f"  {done.earlier} of these on an earlier version"] if done.earlier else []
     return "\n".join(rows if done.served else [*rows, "  not used yet"]) + "\n"
 
 

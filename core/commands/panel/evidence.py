@@ -227,7 +227,8 @@ def evidence_text(value: Evidence | tuple[str, ...]) -> str:
         rows.append(f"   ({_where(value)}; {WHY.get(value.problem, value.problem)})")
     else:
         place = value.passage
-        rows.append(f"{place.role} in turn {place.turn} of {place.of}{f', {one_line(place.time)}' * bool(place.time)}:")
+        when = f", {one_line(place.time)}" if place.time else ""
+        rows.append(f"{place.role} in turn {place.turn} of {place.of}{when}:")
         marked = f"{place.before}>>{place.quote}<<{place.after}"
         rows += [_EDGE + one_line(line) for line in marked.strip().split("\n")]
         rows.append(f"   ({_where(value)})")
