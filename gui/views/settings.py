@@ -19,7 +19,7 @@ from core.base.result import ErrorInfo
 from core.base.settings import SETTINGS
 from core.commands.settings import Settings
 from core.commands.sources import title_of
-from gui.shell import Shell
+from gui.shell import Shell, View
 from gui.state import State
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, card, lowered, spread
@@ -186,7 +186,7 @@ class Editor:
             self.refuse(None)
 
 
-class SettingsView:
+class SettingsView(View):
     """The settings as a page. A value is written when its field is left or Enter is pressed; Esc takes back what was
     typed."""
 
@@ -200,7 +200,7 @@ class SettingsView:
     )
 
     def __init__(self, look: Look, shell: Shell) -> None:
-        self._look, self._shell = look, shell
+        super().__init__(look, shell)
         self.editors: dict[str, Editor] = {}
         self.rows: Sequence[SettingRow] = ()
         self.chosen = ""
