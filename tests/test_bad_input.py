@@ -271,6 +271,19 @@ def test_without_permission_a_sentence_names_the_place(person: Person, close: st
     assert path.read_bytes() == TALK
 
 
+def test_lines_that_could_not_be_looked_for_are_no_end_that_was_not_written(person: Person) -> None:
+    """Who is told of the wrong step looks for a fault in a run that ended well."""
+    write_talk(person)
+    person.types("harvest", "--apply")
+    learned = person.knowledge / "decisions.md"
+    learned.unlink()
+    learned.mkdir()
+    said = person.types("harvest", "--apply")
+    assert person.code == 1 and "the end of the run" not in said
+    looked = "earlier harvests could not be checked for missing lines: not a regular file; the next run looks again"
+    assert f"knowledge: {looked} (~/home/knowledge/decisions.md).\n" in said
+
+
 def test_hard_links_are_two_conversations_of_one_content(person: Person) -> None:
     """Both names go and both come back, and a name outside of the home is nobody's business."""
     path = write_talk(person)
