@@ -125,7 +125,8 @@ class Meter:
     """Asks the model on behalf of one conversation and adds up what that cost. A `Generate` itself.
 
     Token counts are the provider's own, None while it has reported none; `requests` is how often something was sent,
-    tries of one call included. `on_answer()` hears of each answer, on the thread that asked.
+    tries of one call included. `on_answer(calls, answer)` hears of each answer, the `calls`-th call, on the thread that
+    asked.
     """
 
     def __init__(
@@ -134,7 +135,7 @@ class Meter:
         budget: Budget | None = None,
         breaker: Breaker | None = None,
         purse: Purse | None = None,
-        on_answer: Callable[[], object] = lambda: None,
+        on_answer: Callable[[int, Answer], object] = lambda _calls, _answer: None,
     ) -> None:
         self._generate, self._purse, self._on_answer = generate, purse, on_answer
         self._budget = budget or Budget()
@@ -185,7 +186,7 @@ class Meter:
         real_out = len(answer.text) // BYTES_A_TOKEN if answer.output_tokens is None else answer.output_tokens
         self._budget.settle(estimate, real_in + real_out)
         self._settle(reserved, real_in, real_out)
-        self._on_answer()
+        self._on_answer(self.calls, answer)
         return answer
 
     def _settle(self, reserved: Spent, real_in: int, real_out: int) -> None:
