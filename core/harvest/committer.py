@@ -289,12 +289,11 @@ class Committer:
         self.report.trash_until = max(self.report.trash_until, value.until)
         return True
 
-    def too_large(self, step: Step) -> bool:
+    def too_large(self, step: Step) -> None:
         old = self.entries.get(step.sha256, {})
         if (old.get("status"), old.get("path")) != ("too-large", step.artifact.path):
             self.record(step.sha256, self.entry_for(step, "too-large", self.now()) | {"run": self.run})
         self.report.too_large += 1
-        return True
 
     def fail(self, step: Step, error: ErrorInfo, meter: Meter | None) -> bool:
         """The conversation stays; the ledger says why."""
