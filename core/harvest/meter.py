@@ -20,6 +20,7 @@ from typing import Any
 
 from core.base import files
 from core.base.answer import Answer, Generate
+from core.base.figures import count
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.knowledge.spending import Purse, Spent, account_trouble
 
@@ -87,7 +88,7 @@ class Breaker:
 
 def stopped_note(not_tried: int, reason: ErrorInfo) -> str:
     """The sentence about conversations that were not tried; `reason` itself stands among the errors of the run."""
-    who = "1 conversation was" if not_tried == 1 else f"{not_tried} conversations were"
+    who = count(not_tried, "conversation was", "conversations were")
     return f"{who} not tried, for each would fail in the same way ({reason.message.rstrip('.')}); they stay as they are"
 
 

@@ -14,6 +14,7 @@ from functools import partial
 
 from core.base import files
 from core.base.answer import Answer, Generate
+from core.base.figures import count
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, Ok, Result, attempt
 from core.harvest.asking import KeptAnswers
@@ -433,13 +434,13 @@ def _gave(harvest: Harvest) -> str:
     number = len(harvest.items) - held
     if not harvest.items:
         return "nothing durable"
-    return f"{number} item{'s' * (number != 1)}" + (f", {held} held back" if held else "")
+    return count(number, "item") + (f", {held} held back" if held else "")
 
 
 def _held_note(number: int, trash_days: int) -> str:
     """The quarantine is a proof like any file, so its conversations may go: a user should look while they can."""
-    whose = "1 conversation" if number == 1 else f"{number} conversations"
     until = f"; what was taken away stays in the trash for {trash_days} days" if trash_days else ""
+    whose = count(number, "conversation")
     return f"nothing of {whose} is in a file or digest before you let it in ('knowledge review --kind held'){until}"
 
 

@@ -147,7 +147,7 @@ def _waiting(plan: HarvestPlan) -> list[str]:
         (plan.undone, "you undid the harvest ('--again' harvests", "again)"),
     )
     return [
-        f"{count(number, 'conversation')} wait{'s' * (number == 1)}: {why} {'it' if number == 1 else 'them'} {end}"
+        f"{count(number, 'conversation waits', 'conversations wait')}: {why} {'it' if number == 1 else 'them'} {end}"
         for number, why, end in rows
         if number
     ]

@@ -23,7 +23,7 @@ from core.commands.bullets import TITLES, change_all
 from core.commands.project import EVERY, find_project, projects_named
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
 from core.commands.statements import all_lines, refresh_digest
-from core.commands.text import collected
+from core.commands.text import collected, count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience.record import MISLED_OFTEN, Served, served
 from core.factindex.facts import Fact
@@ -444,7 +444,7 @@ def _kept_away(look: Look) -> Iterator[Waiting]:
         entries, line = said.get(mark, []), standing.get(mark)
         if not entries and line is None:
             continue
-        number = f"{len(entries)} conversation{'s' * (len(entries) != 1)}"
+        number = count(len(entries), "conversation")
         again = f"{number} said it again" if entries else f"it stands again in {line.file if line else ''}"
         why = f"{gone.how or 'removed'}{f' on {gone.day}' if gone.day else ''}; {again}"
         bullet = line.bullet if line is not None else _as_said(gone, entries)

@@ -206,6 +206,5 @@ def why_words(why: Mapping[str, float]) -> str:
 
 def outcome_words(numbers: Mapping[str, int]) -> str:
     """`3 wins, 1 misleading`."""
-    said = [f"{numbers[one]:,} {one if numbers[one] == 1 else looks.noun}"
-            for one, looks in OUTCOME_LOOKS.items() if numbers.get(one)]  # fmt: skip
+    said = [count(numbers[one], one, looks.noun) for one, looks in OUTCOME_LOOKS.items() if numbers.get(one)]
     return ", ".join(said) or "no outcomes"
