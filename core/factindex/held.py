@@ -45,7 +45,7 @@ def read_known(state: Path) -> Known:
         ids = {str(name): [str(one) for one in rows] for name, rows in loaded["files"].items()}
         kept = {str(name): [fact_from(row) for row in rows] for name, rows in loaded["kept"].items()}
         return Known(ids, kept, frozenset(map(str, loaded.get("lost", ()))))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except files.DAMAGED:
         return Known()
 
 

@@ -296,7 +296,7 @@ def _of_call(schema: Mapping[str, Any] | None, answer: Answer, estimated: int) -
 
 def read_usage(file: Path, asked: str) -> Usage:
     """What is known of the model `asked`; `UNKNOWN` where the file is missing or damaged."""
-    row = cached_table(file).get(asked)
+    row = (files.read_object(file) or {}).get(asked)
     known = row if isinstance(row, dict) else {}
     fine: dict[str, Any] = {}
     for key, value in asdict(UNKNOWN).items():
@@ -309,14 +309,5 @@ def read_usage(file: Path, asked: str) -> Usage:
 def note_usage(file: Path, asked: str, more: Usage) -> None:
     """Add what a run was told. Raises nothing: it is a cache."""
     if more != UNKNOWN:
-        rows = cached_table(file) | {asked: asdict(read_usage(file, asked).plus(more))}
+        rows = (files.read_object(file) or {}) | {asked: asdict(read_usage(file, asked).plus(more))}
         files.write_cache(file, json.dumps(rows, sort_keys=True).encode())
-
-
-def cached_table(file: Path) -> dict[str, Any]:
-    """A JSON object in the cache folder; what is no file of ours, or was damaged, holds nothing."""
-    try:
-        found = json.loads(files.read_or_empty(file) or b"{}")
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
