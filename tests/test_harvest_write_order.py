@@ -314,7 +314,7 @@ def test_only_proven_plans_of_a_proper_run_are_read(tmp_path: Path) -> None:
     for name in ("run", ".run", "", "deep/run"):
         (plans / f"{name}.jsonl").write_bytes(encode(intent) + encode(done))
     assert read_plans(plans, "run") == {"a": plan}
-    for name in ("", ".run", "deep/run", "../plans/run", f"{plans}/run", "r\0n", "nothing"):
+    for name in ("", ".run", "deep/run", "../plans/run", f"{plans}/run", "r\0n", "x" * 300, "nothing"):
         assert read_plans(plans, name) == {}
     (plans / "half.jsonl").write_bytes(encode(intent))
     (plans / "bare.jsonl").write_bytes(encode(done))
