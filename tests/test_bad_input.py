@@ -26,8 +26,7 @@ from tests.bad_input import (
     write_talk,
 )
 
-# --- conversations: Conversations that are damaged, odd, or none at all: the run goes on, nothing is lost, a sentence
-# says why.
+# --- Conversations that are damaged, odd, or none at all: the run goes on, nothing is lost, a sentence says why.
 
 __all__ = ["person"]
 NAME = f"talk-{UUID}"

@@ -20,8 +20,7 @@ from core.harvest.distil import shown_bytes
 from core.harvest.report import ANSWERED, Progress
 from tests.harvest_world import FakeModel, World, never, ordinary, says, sha256, snapshot
 
-# --- pipeline: A whole harvest, from what lies in the home to what stands in the files: each test is a thing a user
-# would lose.
+# --- A whole harvest, from what lies in the home to what stands in the files: each test is a thing a user would lose.
 
 DATE = "2026-06-12"
 
