@@ -61,11 +61,11 @@ _living: WeakSet[KnowledgePanel] = WeakSet()  # for whoever measures them
 class KnowledgePanel:
     """One panel on one home. See the top of this file.
 
-    `core` is the home with its settings; `wake` is called from other threads when a frame is wanted; `palette` is dark
-    or light. `choices` is what was remembered (`gui/geometry.py`); read `shell.choices` and `shell.scale` at the end to
-    remember it again. `own` is the home to come back to where `core` is the demo's. `compact`: one column, however much
-    room there is; `project` is the folder whose knowledge comes first; `on_harvest(report)` hears of every harvest that
-    this panel has applied.
+    `workspace` is the home with its settings; `wake` is called from other threads when a frame is wanted; `palette` is
+    dark or light. `choices` is what was remembered (`gui/geometry.py`); read `shell.choices` and `shell.scale` at the
+    end to remember it again. `own` is the home to come back to where `workspace` is the demo's. `compact`: one column,
+    however much room there is; `project` is the folder whose knowledge comes first; `on_harvest(report)` hears of every
+    harvest that this panel has applied.
     """
 
     def __init__(

@@ -72,6 +72,6 @@ def local_date(when: str) -> str:
         return ""
 
 
-def count(number: int, noun: str) -> str:
-    """`1 bullet`, `1,500 bullets`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def count(number: int, one: str, many: str = "") -> str:
+    """`1 bullet`, `1,500 bullets`; with `many`, where not an `s` alone makes it of `one`: `2 conversations wait`."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from core.commands.row import SPOKEN, flag, listed, needed, option, top, whole_n
 from core.commands.text import count
 from core.commands.workspace import Workspace
 from core.conversation_index import Brought, Where, look
-from core.knowledge.ledger import FORGOTTEN, known_entries
+from core.knowledge.ledger import FORGOTTEN, known_entries, table_in
 from core.knowledge.same import mark_of_text
 from core.search import conversations as stored
 from core.search import store
@@ -483,10 +483,10 @@ def harvested(workspace: Workspace, row: Held) -> tuple[tuple[HarvestedItem, ...
                 continue
             plan = read_plans(workspace.paths.plans, str(entry.get("run", ""))).get(key)
             facts = plan.facts if plan is not None else {}
-            places, quotes = _table(facts, "evidence"), _table(facts, "quotes")
+            places, quotes = table_in(facts, "evidence"), table_in(facts, "quotes")
             for given in given_by(workspace.paths, key, entry):
                 mark = mark_of_text(given.text)
-                at = _table(places, mark)
+                at = table_in(places, mark)
                 turn, start, end = (at.get(name, 0) for name in ("turn", "start", "end"))
                 found[given.file, given.text] = HarvestedItem(
                     category_of(given.file), _clear(given.text), given.file, given.line,
@@ -495,11 +495,6 @@ def harvested(workspace: Workspace, row: Held) -> tuple[tuple[HarvestedItem, ...
     except OSError as error:
         return (), (f"what was harvested from it cannot be read: {error.strerror or error}",)
     return tuple(sorted(found.values(), key=lambda item: (item.turn or 10**9, item.file, item.line))), ()
-
-
-def _table(facts: Mapping[str, Any], key: str) -> dict[str, Any]:
-    found = facts.get(key)
-    return found if isinstance(found, dict) else {}
 
 
 def _clear(text: str) -> str:

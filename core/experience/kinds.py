@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
+from core.base.figures import count
+
 Tally: TypeAlias = Mapping[str, Mapping[str, int]]
 """Task -> outcome -> how often."""
 
@@ -141,8 +143,7 @@ def outcomes_text(counts: Mapping[str, int]) -> str:
     """`3 wins, 1 misleading`."""
     words = {"win": ("win", "wins"), "partial": ("partial", "partial"), "miss": ("miss", "misses"),
              "misleading": ("misleading", "misleading")}  # fmt: skip
-    parts = [f"{counts[name]} {one if counts[name] == 1 else many}"
-             for name, (one, many) in words.items() if counts.get(name)]  # fmt: skip
+    parts = [count(counts[name], one, many) for name, (one, many) in words.items() if counts.get(name)]
     return ", ".join(parts) or "no outcomes"
 
 

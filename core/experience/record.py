@@ -228,7 +228,8 @@ def _moment(at: str) -> str:
 
 def served(path: Path, texts: Iterable[str], tells: Callable[[str], bool] | None = None) -> dict[str, Served]:
     """How each of these statements, places or chunks has served, of those that were used; none where the file is
-    damaged, which `doctor` says. Two projects may share a statement: with `tells` why it misled is told of uses in a
+    damaged, which `doctor` says. A file of an earlier format is brought up to date first, for it may be that nobody
+    ever writes into it. Two projects may share a statement: with `tells` why it misled is told of uses in a
     project that it lets through, and of none of which nobody knows the project."""
     found: dict[str, Served] = {}
     if not files.exists(path):

@@ -21,6 +21,8 @@ LINE_CHARACTERS = 420
 """The longest sentence of a session that is handed out."""
 KEPT_CHARACTERS = 500
 """The longest line of a category file: as long as a harvest writes it, for what works instead comes last in it."""
+LINE_BYTES = 1000
+"""The bytes of the longest: 500 letters of two bytes. In scripts of three, 500 are more than a hint takes."""
 NEW = 0.4
 """The least share of a line's words that the prompt does not have."""
 MOST_TERMS = 14
@@ -286,5 +288,10 @@ def adds(prompt: str, text: str) -> bool:
 
 
 def cut(text: str, most: int = LINE_CHARACTERS) -> str:
-    """A text in so many characters, cut between words."""
-    return text if len(text) <= most else f"{text[: text.rfind(' ', 0, most)]} …"
+    """A text in so many characters, and so many bytes that a hint has room for it, cut between words; within one where
+    the last half of it has no blank."""
+    begins = text[:most].encode(errors="ignore")[:LINE_BYTES].decode(errors="ignore")
+    if begins == text:
+        return text
+    blank = begins.rfind(" ")
+    return f"{begins[:blank] if blank > len(begins) // 2 else begins} …"

@@ -42,7 +42,7 @@ def read_confirmed(paths: Paths) -> Confirmations | None:
         return {
             str(file): {str(mark): _again(row) for mark, row in rows.items()} for file, rows in found["files"].items()
         }
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except files.DAMAGED:
         return None
 
 

@@ -69,7 +69,7 @@ def asking_place(folder: str = "") -> Iterator[Path]:
 
 
 def output_of(ended: Finished) -> str:
-    """The output of a program as text. Errors: `command-failed`, `bad-answer`."""
+    """The output of a program as text. Raises KnowledgeError: `command-failed`, `bad-answer`."""
     if ended.status != 0:
         raise _failed(ended.name, ended.status, ended.complaints)
     try:
@@ -92,7 +92,7 @@ def finished(
     """Run `command` (an argument list, no shell) once in `folder`, for at most `seconds` of wall-clock time, and ask it
     `prompt` below `ASKED_LINE`. `environment` is added to that of this process.
 
-    Errors: `command-missing`, `timed-out`, `cancelled`, `answer-too-large`.
+    Raises KnowledgeError: `command-missing`, `timed-out`, `cancelled`, `answer-too-large`.
     """
     deadline = time.monotonic() + seconds
     name = excerpt(command[0], limit=80)

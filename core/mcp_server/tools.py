@@ -86,7 +86,7 @@ def question(workspace: Workspace, content: str, tags: Sequence[str], project: s
     where = f"the project {json.dumps(asked.folder, ensure_ascii=False)}" if asked.folder else "all projects"
     about = f"for {where}; tags: {json.dumps(list(asked.tags), ensure_ascii=False) if asked.tags else 'none'}"
     lines = asked.content.split("\n")
-    size = f"{len(asked.content):,} characters in {len(lines)} line{'s' * (len(lines) != 1)}"
+    size = f"{len(asked.content):,} characters in {count(len(lines), 'line')}"
     shown = "\n".join(_behind_bars(lines))
     return (
         f"An agent asks to save a memory {about}.\n\nIts text ({size}), each line behind a bar:\n{shown}\n\n"
@@ -102,7 +102,7 @@ def _behind_bars(lines: Sequence[str]) -> list[str]:
             blank += 1
             continue
         if blank:
-            shown.append(f"· {blank} blank line{'s' * (blank != 1)}")
+            shown.append(f"· {count(blank, 'blank line')}")
             blank = 0
         text = _WIDE.sub(lambda gap: f" ·{len(gap[0])} blanks· ", line.replace("\t", "    "))
         shown += [f"{'┆' if at else '│'} {text[at : at + WIDTH]}" for at in range(0, len(text), WIDTH)]

@@ -43,11 +43,22 @@ _ALL = ", ".join(f"e.{name.strip()}" for name in COLUMNS.split(","))
 
 @dataclass(frozen=True)
 class Filters:
-    """What a hit must be: of one of `kinds` (none: any), with every one of `tags`, not older than `since`
-    (YYYY-MM-DD), older than `before`, of the folder `project`, of another place
-    of that project (`also`), or below one of them. "" asks for nothing. The last three are for
-    turns of conversations alone: said by one of `roles`, found at one of `sources`, held in one of the very `folders`
-    (None: in any). `threads` are the only documents that may be told (None: any)."""
+    """What a hit must be; "" and () ask for nothing.
+
+    - `kinds`: of one of them.
+    - `tags`: with every one of them.
+    - `since`: not older than this day (YYYY-MM-DD).
+    - `before`: older than this day.
+    - `project`: of this folder or one below it.
+    - `also`: with `project`, other places of the same project, which count as it does.
+    - `threads`: of one of these conversations or documents (None: of any).
+
+    Of turns of conversations alone:
+
+    - `roles`: said by one of them.
+    - `sources`: found at one of them.
+    - `folders`: held in exactly one of these folders (None: in any).
+    """
 
     kinds: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()

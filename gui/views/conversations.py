@@ -213,14 +213,6 @@ def tip(row: Row) -> str:
     return "\n".join(part for part in (name, about, gave, held, row.error[:600], short_folder(row.path)) if part)
 
 
-def chip_counts(found: Mapping[str, int]) -> dict[str, int]:
-    """How many entries each chip stands for, of counts by status; the usual statuses are always there."""
-    counts = dict.fromkeys(STATUSES, 0)
-    for status, number in found.items():
-        counts[status if status in STATUSES else "unknown"] = counts.get(status, 0) + number
-    return counts
-
-
 MADE = 400
 """This many rows are kept, of which the table shows some forty."""
 
@@ -393,13 +385,13 @@ class ConversationsView(FilteredView):
         if fresh:
             at = self.table.selected
             held = self.row(at).path if at is not None and at >= 0 and not self.entries[at].key else None
-            counts = chip_counts(Counter(entries.statuses))
+            counts = Counter(entries.statuses)
             self.entries = entries
             self._rows.clear()
             self.all.set_count(len(entries))
             for status, chip in self.chips.items():
-                chip.set_count(counts.get(status, 0))
-                dpg.configure_item(chip.item, show=counts.get(status, 0) > 0 or status in self.wish.statuses)
+                chip.set_count(counts[status])
+                dpg.configure_item(chip.item, show=counts[status] > 0 or status in self.wish.statuses)
             waiting = enumerate(self._read[0])
             again = next((at for at, one in waiting if held is not None and one.entry["path"] == held), None)
             self.table.selected = again if again is not None else self._place_of(self._shell.state.selected)

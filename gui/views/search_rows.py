@@ -142,8 +142,7 @@ def searched_words(report: FindReport) -> str:
 
 def left_words(report: FindReport) -> str:
     """`203 conversations are left`, "" where all were searched."""
-    verb = "is" if report.waiting == 1 else "are"
-    return f"{count(report.waiting, 'conversation')} {verb} left" if report.waiting else ""
+    return count(report.waiting, "conversation is left", "conversations are left") if report.waiting else ""
 
 
 NOT_YET = "not searched yet"

@@ -96,10 +96,10 @@ def titles_of(workspace: Workspace, artifacts: Iterable[Artifact]) -> dict[str, 
 def _remembered(file: Path) -> dict[str, Called]:
     """Titles that were read before."""
     try:
-        cached = json.loads(files.read_or_empty(file) or b"{}")
+        cached = files.read_object(file) or {}
         # A file without `cleared` is of a time when a title could keep a part of a secret.
         return {str(key): Called(*map(str, row)) for key, row in cached.get("cleared", {}).items()}
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+    except files.DAMAGED:
         return {}
 
 
