@@ -310,7 +310,7 @@ def test_a_task_that_another_project_has_too_is_not_offered_as_finished(world: W
     assert len(waiting(workspace_of(world), ("finished",))) == (0 if also else 1)
 
 
-@pytest.mark.parametrize("quote, times", [("port 7700 is open", 1), ("hold the cellar door", 0)])
+@pytest.mark.parametrize("quote, times", [("port 7700 is open", 1), ("hold the cellar door", 0), ("", 0)])
 def test_a_known_line_that_is_said_again_is_never_put_before_the_user(world: World, quote: str, times: int) -> None:
     """A confirmation whose quote was wrong, or a tool's, made the line wait that stood in its file already."""
     world.knowledge("decisions.md", "# Decisions\n\n- The worker must use port 7700 [from: x, 2026-01-01]\n")

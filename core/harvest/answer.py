@@ -314,10 +314,8 @@ class _Intake:
         return None
 
     def _stands(self, quote: str) -> bool:
-        """Whether a quote is one, as far as the settings want to know."""
-        if self._quotes == "off":
-            return True
-        return find_quote(quote, self._source) is not None if quote.strip() else self._quotes == "check"
+        """Whether a quote bears a known line out. Without one the model may only have repeated what it was shown."""
+        return self._quotes == "off" or (bool(quote.strip()) and find_quote(quote, self._source) is not None)
 
     def _read(self, item: Item | None, raw: Any, same: Known | None) -> Item | None:
         """A row as an item, with what it says for the fact index; one that only confirms a line has the line's text."""
