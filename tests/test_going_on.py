@@ -24,6 +24,7 @@ def test_a_hand_off_tells_goal_state_and_what_was_tried(shop: Path) -> None:
     assert FAILS in out and WORKS in out and "Shall I commit it?" in out and "## Verify" in out
     assert 'codex "$(knowledge handoff ' in call("handoff", "s1", "--to", "codex")[1]
     assert "no conversation of that name" in call("handoff", "s9")[2]
+    assert call("handoff", "s1:2")[1] == out, "as a hit prints the session, with a turn"
 
 
 def test_a_model_makes_the_hand_off_and_where_it_fails_the_rules_do(shop: Path, tmp_path: Path) -> None:

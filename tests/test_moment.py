@@ -534,3 +534,25 @@ def test_what_connect_wrote_can_be_run_as_the_tool_would(shop: Path) -> None:
     assert call("connect", "claude_code", "--yes")[0] == 0
     code, out, _ = call("connect", "claude_code", "--check")
     assert code == 0 and out.count("works (") == 6 and "does not work" not in out, out
+    settings, record = (next(Path(os.environ["HOME"]).rglob(name)) for name in (".claude/settings.json", "record.json"))
+    whole = settings.read_text()
+    settings.write_text(whole.replace("hint.py claude_code", "hint.py another"))
+    out = call("connect", "claude_code", "--check")[1]
+    assert out.count("works (") == 2 and out.count("is not found in") == 4, "what is gone does not work"
+    for file in (settings, record):
+        file.write_text(file.read_text().replace(sys.executable, "/gone/bin/python"))
+    settings.write_text(whole.replace(sys.executable, "/gone/bin/python"))
+    out = call("connect", "claude_code", "--check")[1]
+    assert "hints (PreCompact): does not work: it starts /gone/bin/python, which is not there any more" in out, out
+    for file in (settings, record):
+        file.write_text(file.read_text().replace("context --hook claude_code", f"--version; env > {shop}/said"))
+    out = call("connect", "claude_code", "--check")[1]
+    assert "context at the start (SessionStart): works (" in out, out
+    assert "KNOWLEDGE_CHECK=1" in (shop / "said").read_text(), "no harvest is begun for it"
+
+
+def test_of_several_things_of_which_one_is_unknown_none_is_written_down(shop: Path) -> None:
+    """The agent read an error, said it again without that one, and the others had helped twice."""
+    assert "no bullet" in answered("worked", what=["s1:2", "nobody knows this"], outcome="win")
+    assert "not used yet" in answered("worked", what=["s1:2"])
+    assert "helped 1×" in answered("worked", what=["s1:2"], outcome="win")

@@ -240,10 +240,13 @@ def worked(
     a kind of task stands last for it. Without an outcome: how it has served so far."""
     now = reopened(workspace)
     chunks = [one for one in what if CHUNK.fullmatch(one)]
+    scope = scope_of(now, all_projects=_everywhere(now))
+    for one in what if outcome and len(what) > 1 else ():
+        if one not in chunks:
+            used(now, one, scope=scope)  # one that nobody knows is refused before anything is written down
     if chunks and outcome:
         tools.record_usage(workspace, chunks, outcome, notes, task)
     rows = [f"written down for {count(len(chunks), 'chunk')}"] * bool(chunks and outcome)
-    scope = scope_of(now, all_projects=_everywhere(now))
     for one in what:
         if one not in chunks or not outcome:
             rows.append(worked_text(used(now, one, outcome, notes, task, by="agent", scope=scope)).rstrip())

@@ -11,7 +11,7 @@ from core.base.marks import for_prompt
 from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
 from core.commands.row import NAMED, flag, listed, needed, option, top
-from core.commands.transcript import by_rules, locate, resume_of, whole_of
+from core.commands.transcript import by_rules, locate, resume_of, whole_of, with_turn
 from core.commands.workspace import Workspace
 from core.conversations.readable import Cleared
 from core.conversations.turns import cut
@@ -65,7 +65,7 @@ def handoff(
     if to and to not in STARTS:
         message = f"{to!r} cannot be started with a prompt"
         raise KnowledgeError("usage", message, hint=f"choose of {listed(tuple(STARTS))}")
-    row = locate(workspace, session, allowed)
+    row = locate(workspace, with_turn(session)[0], allowed)
     whole = whole_of(workspace, row)
     talk = whole.conversation
     if allowed is not None and not allowed(talk.folder or row.folder):
