@@ -43,6 +43,18 @@ def test_a_model_makes_the_hand_off_and_where_it_fails_the_rules_do(shop: Path, 
     assert told["made_by"] == "rules" and FAILS in told["text"] and "no hand-off" in told["warnings"][0]
 
 
+def test_a_work_tree_knows_what_was_saved_for_its_repository(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent in a work tree saved a memory for its project by its name, and was never told it again."""
+    subprocess.run(["git", "worktree", "add", "-q", "../tree"], cwd=shop, check=True)
+    monkeypatch.chdir(shop.parent / "tree")
+    assert call("save", "The heron nests in March", "--project", str(shop))[0] == 0
+    assert "heron nests" in call("recall", "heron")[1] and "heron nests" in call("find", "heron")[1]
+    assert call("save", "The egret nests in May", "--project", ".")[0] == 0
+    assert "egret nests" in call("recall", "egret")[1], "what it has of its own is nearer"
+    monkeypatch.chdir(shop.parent)
+    assert "heron nests" not in call("recall", "heron")[1]
+
+
 @pytest.mark.parametrize(
     "sweep",
     ["git reset --hard origin/main", "git rebase --continue && git push", "git checkout .", "git commit -qam Round"],
