@@ -49,6 +49,9 @@ def test_a_work_tree_knows_what_was_saved_for_its_repository(shop: Path, monkeyp
     monkeypatch.chdir(shop.parent / "tree")
     assert call("save", "The heron nests in March", "--project", str(shop))[0] == 0
     assert "heron nests" in call("recall", "heron")[1] and "heron nests" in call("find", "heron")[1]
+    assert "001-the-heron" in call("trust", "forget")[1], "what was allowed as it was saved"
+    assert "heron nests" not in call("recall", "heron")[1] and "holds 1 in memories/" in call("trust")[1]
+    assert call("trust", "allow")[0] == 0 and "heron nests" in call("recall", "heron")[1]
     assert call("save", "The egret nests in May", "--project", ".")[0] == 0
     assert "egret nests" in call("recall", "egret")[1], "what it has of its own is nearer"
     monkeypatch.chdir(shop.parent)

@@ -79,14 +79,11 @@ def which_of_name(workspace: Workspace, asked: str, found: Path | None) -> tuple
 
 
 def _candidates(workspace: Workspace) -> list[Path]:
-    """The folders around the current one that have knowledge of their own, the nearest first; behind a work tree that
-    of its repository."""
-    root = project_root(str(workspace.cwd))
-    around = dict.fromkeys((*folders_around(workspace.cwd), *([Path(root)] if root else ())))
+    """The folders around the current one that have knowledge of their own, the nearest first."""
     # os.path: a folder above that is closed to this user is no project, and no error
     return [
         folder
-        for folder in around
+        for folder in folders_around(workspace.cwd)
         if os.path.isdir(project_paths(folder).knowledge) and not _holds_home(workspace, folder)
     ]
 
