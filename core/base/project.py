@@ -224,6 +224,13 @@ def _repository_of_tree(root: str) -> str:
     return os.path.dirname(common)
 
 
+def in_repository(path: str) -> str:
+    """The same file of the repository where a path (normal, absolute) lies in one of its work trees; else the path."""
+    root = repository_root(os.path.dirname(path))
+    repository = _repository_of_tree(root)
+    return os.path.join(repository, os.path.relpath(path, root)) if repository else path
+
+
 # --- by what it is known again ----------------------------------------------------------------------------------------
 
 

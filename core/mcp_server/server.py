@@ -19,16 +19,9 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError, UnexpectedToolError
 from mcp.server.mcpserver.resolve import Elicit, ListRoots, Resolve
 from mcp.shared.exceptions import MCPError
-from mcp_types import (
-    INVALID_PARAMS,
-    CallToolResult,
-    GetPromptResult,
-    InputRequiredResult,
-    ListRootsRequest,
-    ListRootsResult,
-    ToolAnnotations,
-)
+from mcp_types import CallToolResult, InputRequiredResult, ListRootsRequest, ListRootsResult, ToolAnnotations
 from mcp_types import Tool as ListedTool
+from mcp_types.jsonrpc import INVALID_PARAMS
 from mcp_types.version import is_version_at_least
 from pydantic import AnyUrl, BaseModel, Field, ValidationError
 
@@ -97,8 +90,8 @@ class PlainServer(MCPServer[Any]):
         return self._workspace
 
     async def _asks(self, context: Context[Any, Any] | None) -> InputRequiredResult | None:
-        """Ask the client for its folders where they are needed, in the way of its version of the protocol; what it is
-        to be answered first, if anything."""
+        """Ask the client for its folders where they are needed, in the way of its version of the protocol; what it must
+        answer first, if anything."""
         roots: Any = None
         if context is not None and self.must_ask(context):
             if is_version_at_least(context.protocol_version or "", ANSWERED_IN_CALLS):
@@ -118,7 +111,7 @@ class PlainServer(MCPServer[Any]):
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
-    ) -> GetPromptResult | InputRequiredResult:
+    ) -> Any:
         """The same; of a prompt or an argument that there is not the client is told, as of one that is refused."""
         try:
             return await self._asks(context) or await super().get_prompt(name, arguments, context)

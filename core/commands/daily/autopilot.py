@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.agents.hand_over import CHECK
 from core.base import files, locks
 from core.base.figures import seconds_of
 from core.base.paths import Paths
@@ -290,8 +289,6 @@ def _take_ended(paths: Paths) -> Mapping[str, int]:
 
 def at_session_start(workspace: Workspace, now: Clock = utc_now) -> str:
     """For the hook of a tool whose session begins: what the user should be told, and a run for what was missed."""
-    if CHECK in workspace.environment:
-        return ""  # nobody reads it there, and it is told once
     state = read_autopilot(workspace.paths)
     at = seconds_of(state.at) if state is not None else 0.0
     if now().timestamp() >= at + CATCH_UP_HOURS * 3600 or files.exists(workspace.paths.ended):
