@@ -219,8 +219,8 @@ def notes(workspace: Workspace, path: str, project: str = "") -> Notes:
         refresh_notes(workspace.paths)  # a home that cannot be written answers from what it knows
     try:
         note, current = (None, path) if elsewhere else notes_for(workspace.paths, asked)
-        if note is None and not elsewhere:
-            note, current = notes_for(workspace.paths, in_repository(current))
+        if note is None and not elsewhere and (of_tree := notes_for(workspace.paths, in_repository(current)))[0]:
+            note, current = of_tree
         text = read_text(note) if note is not None else ""
         facts = bullets_in(read_text(workspace.paths.knowledge / CATEGORY["facts"].file), "facts")
     except (OSError, ValueError) as error:
