@@ -556,3 +556,19 @@ def test_of_several_things_of_which_one_is_unknown_none_is_written_down(shop: Pa
     assert "no bullet" in answered("worked", what=["s1:2", "nobody knows this"], outcome="win")
     assert "not used yet" in answered("worked", what=["s1:2"])
     assert "helped 1×" in answered("worked", what=["s1:2"], outcome="win")
+
+
+def test_a_session_of_which_nothing_was_shown_is_read_with_its_head(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hit for which there was no room counted as shown: who read it was told that much of it was left out."""
+    monkeypatch.setattr("core.mcp_server.moment.FOUND", 800)
+    asked = "What of the ledger of the shop, and its importer?"
+    for number in range(3, 7):
+        said = f"The ledger of shop {number} has rows which the importer of shop {number} wrote on day {number}. "
+        kept_talk(shop, f"s{number}", [f"What of the ledger of shop {number}, and its importer?", said * 3])
+    found = answered("find", query=asked)
+    assert "more did not fit" in found and "→ s3" in found, found
+    for number in range(3, 7):
+        head = answered("read", name=f"s{number}", query=asked).splitlines()[1]
+        assert ("what was shown before" in head) == (f"→ s{number}" in found), head

@@ -117,7 +117,7 @@ def find(
     report = find_everything(scope.workspace, query, since=since, limit=limit, scope=scope, likely=likely)
     lines = find_lines(report, FOUND - len(NOT_OURS) - sum(map(len, unknown)), partial(_clean, now))
     for row, line in zip(report.hits, lines[bool(report.lost) :], strict=False):
-        if row.places:
+        if row.places and line[:1].isdigit():  # behind the hits that fit comes what is to be known of all
             _showed(now, row.session, line)
     return _told(now, [*unknown, *report.warnings[:2]], FOUND, "\n".join(lines))
 
