@@ -90,8 +90,7 @@ class PlainServer(MCPServer[Any]):
         return self._workspace
 
     async def _asks(self, context: Context[Any, Any] | None) -> InputRequiredResult | None:
-        """Ask the client for its folders where they are needed, in the way of its version of the protocol; what it must
-        answer first, if anything."""
+        """Ask the client for its folders where they are needed, as its version has it; what it must answer first."""
         roots: Any = None
         if context is not None and self.must_ask(context):
             if is_version_at_least(context.protocol_version or "", ANSWERED_IN_CALLS):
