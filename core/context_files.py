@@ -81,7 +81,7 @@ def load_context(
         found.append(read_context(PROJECT, project_file, environment))
     warnings = [f"WARNING: {problem}" for row in found for problem in row.problems]
     text, size, sentence = join_context(found, secrets=secrets)
-    return Context(text, size, tuple(found), tuple(warnings + [sentence] * bool(sentence)))
+    return Context(text, size, tuple(found), tuple([*warnings, sentence] if sentence else warnings))
 
 
 def read_context(scope: str, path: Path, environment: Mapping[str, str] | None = None) -> ContextFile:

@@ -81,13 +81,14 @@ def prompt_prefix(
     config_file: str | Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Result[Prefix]:
-    """What a new conversation of a host begins with, as `knowledge context` gives it: `Ok` with it, or `Err`.
+    """What a new conversation of a host begins with, as `knowledge context` gives it: `Ok` with it, or a
+    `KnowledgeError`, returned and not raised.
 
     `project` is the folder that the conversation works in, None for none. The home is `home`, else that of the
     environment (`MANUAL_SLOP_HOME`), of the settings, or the usual one; a home that does not exist gives "". The
     settings are `config_file`, else those that the program itself would find. Changes nothing on the disk.
 
-    `Err`, never an exception, for settings that are wrong or cannot be read and for a home that the user may not open:
+    The error is for settings that are wrong or cannot be read and for a home that the user may not open: its
     `error.message` is a sentence, `error.path` where, `error.hint` what to do. A file that cannot be read affects only
     itself: the rest is there, and `warnings` name it.
     """

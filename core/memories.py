@@ -72,11 +72,9 @@ class Shelf:
         return min(filter(counts, alike), key=_by_id, default=None)
 
 
-def load_memories(
-    folders: Iterable[tuple[str, Path]], may_read: Callable[[str, Path], bool] = lambda scope, path: True
-) -> Memories:
-    """All memories of (scope, folder) pairs, by id, out of the files that `may_read`; nothing raises."""
-    return all_of([Shelf(scope, folder, may_read) for scope, folder in folders])
+def load_memories(folders: Iterable[tuple[str, Path]]) -> Memories:
+    """All memories of (scope, folder) pairs, by id; nothing raises."""
+    return all_of([Shelf(scope, folder) for scope, folder in folders])
 
 
 def all_of(shelves: Sequence[Shelf]) -> Memories:

@@ -10,7 +10,7 @@ which reads the tables that make them work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -235,14 +235,14 @@ class KeysDialog:
     def __init__(self, look: Look, shell: Shell, shortcuts: Iterable[Shortcut]) -> None:
         self._look, self._shell, self._keys = look, shell, keys_of(shortcuts)
 
-    def build(self, parts: Mapping[str, object] | None = None) -> None:
-        """Make it, hidden. `parts` are views by their names, each perhaps with `keys`."""
+    def build(self, parts: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+        """Make it, hidden. `parts` are the keys of each part of the panel, by its name."""
         look = self._look
         self.dialog = Dialog(look, "Keys", "Close", lambda: True, icon="keyboard", width=KEYS_WIDTH)
         dpg.configure_item(self.dialog.cancel_button.item, show=False)
         self._page = box(look, self.dialog.body, "well", height=KEYS_HEIGHT)
         self.list = FlowList(look).build(self._page)
-        own = {"Everywhere": self._keys, **{name: getattr(part, "keys", ()) for name, part in (parts or {}).items()}}
+        own = {"Everywhere": self._keys, **parts}
         self.list.set_rows([row for name, keys in own.items() for row in part_rows(name, keys)])
         self.dialog.on_room = self._fit
         self._shell.layers.append(self._key)

@@ -26,7 +26,7 @@ from gui.watch import Watcher
 LATE = "archive-late"
 """The code of what its tool will have deleted before anything harvests it."""
 SETTLE_SECONDS = 0.12
-"""So long a change rests before the store is read: an editor's save is several changes."""
+"""How long a change rests before the store is read: an editor's save is several changes."""
 
 Gatherer = Callable[[Workspace, Any], Any]
 

@@ -25,8 +25,9 @@ from gui.views.looks import plain_name
 RESTING, PLANNING, PLANNED, RUNNING, ENDED, FAILED = "resting", "planning", "planned", "running", "ended", "failed"
 WAITING, READING, READ, BROKEN, LEFT = "waiting", "being read", "read", "failed", "left"
 BEST = 60
-"""This many of the best new lines are kept for the list, and of each conversation so many."""
+"""The best new lines that are kept for the list."""
 BEST_OF_ONE = 4
+"""Those of one conversation."""
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ SIDE, SIDE_LEAST, SIDE_MOST, WORK_LEAST = 320, 264, 440, 340
 SIDE_SHARE = 0.22  # of the width is the left column's, where that is more than it is elsewhere
 EVIDENCE, MARGIN = 424, 14  # unscaled pixels
 BANNER = 84
-"""So high an error may be in a low window; in a higher one it has half of what the fixed lines leave."""
+"""The height of an error in a low window; in a higher one it has half of what the fixed lines leave."""
 COMPACT = 640
 """In a panel narrower than this, in unscaled pixels, there is one column."""
 LOW = 540
@@ -61,11 +61,11 @@ _living: WeakSet[KnowledgePanel] = WeakSet()  # for whoever measures them
 class KnowledgePanel:
     """One panel on one home. See the top of this file.
 
-    `core` is the home with its settings; `wake` is called from other threads when a frame is wanted; `palette` is dark
-    or light. `choices` is what was remembered (`gui/geometry.py`); read `shell.choices` and `shell.scale` at the end to
-    remember it again. `own` is the home to come back to where `core` is the demo's. `compact`: one column, however much
-    room there is; `project` is the folder whose knowledge comes first; `on_harvest(report)` hears of every harvest that
-    this panel has applied.
+    `workspace` is the home with its settings; `wake` is called from other threads when a frame is wanted; `palette` is
+    dark or light. `choices` is what was remembered (`gui/geometry.py`); read `shell.choices` and `shell.scale` at the
+    end to remember it again. `own` is the home to come back to where `workspace` is the demo's. `compact`: one column,
+    however much room there is; `project` is the folder whose knowledge comes first; `on_harvest(report)` hears of every
+    harvest that this panel has applied.
     """
 
     def __init__(
@@ -116,7 +116,8 @@ class KnowledgePanel:
         self.status = StateLine(look, shell, SHORTCUTS, self.run.cancel, self.run.finish)
         self.status.build(inside)
         self.workbench = Workbench(look, shell)
-        self.brief = Brief(look, shell, cast(StartColumn, self.workbench.sides[VIEWS[0].name]))
+        self._start = cast(StartColumn, self.workbench.sides[VIEWS[0].name])
+        self.brief = Brief(look, shell, self._start)
         self.brief.build_card(inside)
         self._middle = box(look, inside, "gutter")
         look.follow(inside, self._fit)
@@ -143,8 +144,8 @@ class KnowledgePanel:
         self.harvest.build()
         self.first_start.on_harvest = self.workbench.on_harvest = self.harvest.open
         self.keys = KeysDialog(look, shell, SHORTCUTS)
-        self.keys.build({**{row.label: self.workbench.views[row.name] for row in VIEWS}, "Evidence": self.inspector,
-                         "Conversation": self.reading})  # fmt: skip
+        parts = {row.label: self.workbench.views[row.name].keys for row in VIEWS}
+        self.keys.build({**parts, "Evidence": self.inspector.keys, "Conversation": self.reading.keys})
         shell.build(self._at_foot)
         self.homes = Homes(
             shell, self._own, lambda: self.jobs.post(self.reader.ask), lambda: self.reader.ask(soon=True)
@@ -162,9 +163,7 @@ class KnowledgePanel:
             shell.choices["view"] = VIEWS[0].name
         shell.change(view=shell.choices["view"], away=self.homes.away)
         gatherers: dict[str, Gatherer] = {
-            view.name: view.gather
-            for view in (*self.workbench.views.values(), self.inspector)
-            if hasattr(view, "gather")
+            name: view.gather for name, view in self.workbench.views.items() if view.gather is not None
         }
         self.reader = Reader(shell, gatherers, self._gathered, self._not_gathered)
         shell.on_refresh = lambda: self.reader.ask(soon=True)
@@ -346,7 +345,7 @@ class KnowledgePanel:
         """The other state of the digest, in the view that shows what that means."""
         if self.shell.state.view != VIEWS[0].name:
             self._open_view(VIEWS[0].name)
-        self.workbench.sides[VIEWS[0].name].digest.press()  # type: ignore[attr-defined]
+        self._start.digest.press()
 
     def _show_only(self, view: str, wanted: Selection) -> None:
         """Open a view that shows some of its rows alone."""
@@ -402,14 +401,11 @@ class KnowledgePanel:
         folded = self._compact or 0 < self._inside[0] < self.look.px(COMPACT)
         folded = folded and state.view == VIEWS[0].name and not self._first and not self.reading.is_open
         view = self.workbench.views[state.view]
-        session, looks = getattr(view, "session", None), getattr(view, "looks", None)
-        editing = session is not None and session.target is not None
-        asks = editing or (looks is not None and looks.is_open)
-        if self.brief.show(folded and not (asks and self._inside[1] < self.look.px(LOW))):
+        if self.brief.show(folded and not (view.is_asking and self._inside[1] < self.look.px(LOW))):
             self._fit(*self._inside)
         self.brief.refresh(state)
         kind = state.selected.kind
-        on = bool(kind) and not self._first and not self.reading.is_open and not editing
+        on = bool(kind) and not self._first and not self.reading.is_open and not view.is_editing
         on = on and not (state.view == "files" and (kind == "source" or state.selected.key.startswith("files/")))
         if self._evident != on:
             self._evident = on

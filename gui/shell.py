@@ -1,12 +1,13 @@
 """What a view may ask of the panel (state, work, speaking to the user), and what a view looks like.
 
-**What a view looks like.** Views never know each other, nor the panel: they ask the shell.
+**What a view looks like.** Views never know each other, nor the panel: they ask the shell, which also has what another
+view gathered (`state.of(name)`).
 
 A new view is a file in `gui/views/` and one row in `gui/workbench.py`.
 
-A view is a class with this shape (all on the interface thread, except `gather`):
+A view is a class of this shape (all on the interface thread, except `gather`):
 
-    class KnowledgeView:
+    class KnowledgeView(View):
         name = "knowledge"                   # what `shell.show` and `State.view` call it
         @staticmethod
         def gather(workspace, before): ...   # optional; on a worker: read what the view shows, return plain frozen data
@@ -23,9 +24,10 @@ A view is a class with this shape (all on the interface thread, except `gather`)
                                              # tells that a text field has the keyboard (then leave plain keys alone).
                                              # True when used. Number keys and shortcuts of the panel come after it.
         keys = (("N", "Write a bullet"), )   # optional: those keys with what they do, for the keys dialog
+        is_editing, is_asking                # optional: a text is written in it; or a question of it is open
 
 A view may have a `side`: an object with `build`, `refresh`, shown in the left column while the view is open. The
-evidence (`gui/views/inspector/`) has the same shape and shows `state.selected` over the list.
+evidence (`gui/views/inspector/`) shows `state.selected` over the list.
 
 **Reading.** `gather(workspace, before)` runs after every change on disk, after every edit and harvest; `before` is what
 it returned last (None at first): return that very object when nothing has changed, so that nothing is drawn again. An
@@ -484,12 +486,43 @@ class Action:
     shortcut: str = ""
 
 
-class View(Protocol):
-    """See the top of this file."""
+class Column(Protocol):
+    """The left column of a view."""
 
-    name: str
-
-    def __init__(self, look: Look, shell: Shell) -> None: ...
     def build(self, parent: int) -> object: ...
     def refresh(self, state: State) -> object: ...
-    def press(self, key: str, typing: bool) -> bool: ...
+
+
+class View:
+    """A view that has nothing of its own: what each of these is, stands at the top of this file."""
+
+    name: str
+    keys: tuple[tuple[str, str], ...] = ()
+    gather: Callable[[Workspace, Any], Any] | None = None
+    side: Column | None = None
+
+    def __init__(self, look: Look, shell: Shell) -> None:
+        self._look, self._shell = look, shell
+
+    def build(self, parent: int) -> object:
+        raise NotImplementedError
+
+    def refresh(self, state: State) -> object:
+        raise NotImplementedError
+
+    def waits(self, state: State) -> bool:
+        return state.snapshot is None
+
+    def opened(self) -> None:
+        return
+
+    def press(self, key: str, typing: bool) -> bool:
+        return False
+
+    @property
+    def is_editing(self) -> bool:
+        return False
+
+    @property
+    def is_asking(self) -> bool:
+        return self.is_editing

@@ -18,7 +18,7 @@ import dearpygui.dearpygui as dpg
 from core.base.result import ErrorInfo
 from core.commands.settings import NOT_TRUSTED, WAITING, TrustRow, asked, trust_allow
 from gui.gather import LATE
-from gui.shell import Shell, View
+from gui.shell import Column, Shell, View
 from gui.state import State
 from gui.toolkit.keys import Shortcut
 from gui.toolkit.layout import box
@@ -88,7 +88,7 @@ class Workbench:
     def __init__(self, look: Look, shell: Shell) -> None:
         self._look, self._shell = look, shell
         self.views: dict[str, View] = {row.name: row.view(look, shell) for row in VIEWS}
-        self.sides: dict[str, View] = {name: view.side for name, view in self.views.items() if hasattr(view, "side")}
+        self.sides: dict[str, Column] = {name: view.side for name, view in self.views.items() if view.side is not None}
         self._holders: dict[str, int] = {}
         self._open = ""
         self._problems: tuple[ErrorInfo, ...] = ()
@@ -119,23 +119,15 @@ class Workbench:
         if name in self.sides:
             with self._look.fitting.inside(self._sides[name]):
                 self.sides[name].refresh(state)
-        waits = self._waits(name)
+        waits = self.views[name].waits(state)
         dpg.configure_item(self._holders[name], show=not waits)
         dpg.configure_item(self._loading, show=waits and state.problem is None)
-
-    def _waits(self, name: str) -> bool:
-        """Whether a view has nothing to say yet: an empty one would say that there is nothing."""
-        state = self._shell.state
-        waits = getattr(self.views[name], "waits", None)
-        return bool(waits(state)) if waits is not None else state.snapshot is None
 
     def open(self, name: str) -> None:
         """Put a view into the middle, and let it know, also when it is there already."""
         if name != self._open:
             self._open_view(name)
-        opened = getattr(self.views[name], "opened", None)
-        if opened is not None:
-            opened()
+        self.views[name].opened()
 
     def _open_view(self, name: str) -> None:
         if self._open:
@@ -147,15 +139,15 @@ class Workbench:
             with self._look.fitting.inside(self._sides[name]):
                 self.sides[name].build(self._sides[name])
         holder = self._holders[name]
-        dpg.configure_item(holder, show=not self._waits(name))
+        dpg.configure_item(holder, show=not self.views[name].waits(self._shell.state))
         if not dpg.get_item_children(holder, 1):
             with self._look.fitting.inside(holder):
                 self.views[name].build(holder)
 
     def press(self, key: str, typing: bool) -> bool:
         """A key for the open view."""
-        ready = self._open and not self._waits(self._open)
-        return bool(ready) and self.views[self._open].press(key, typing)
+        view = self.views.get(self._open)
+        return view is not None and not view.waits(self._shell.state) and view.press(key, typing)
 
     def show_error(
         self, error: ErrorInfo, action: str = "", on_action: Callable[[], object] | None = None, stays: bool = False

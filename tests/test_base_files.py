@@ -21,8 +21,7 @@ from core.knowledge.swap import replace_expected
 from tests.harvest_world import NOW, World, sha256
 from tests.waiting import PATIENCE_SECONDS
 
-# --- refusals: A disk that refuses in the middle, a system that lacks a call: a user would lose the old file or the
-# new.
+# --- A disk that refuses in the middle, a system that lacks a call: a user would lose the old file or the new.
 
 
 def refusing(*_: object, **__: object) -> None:
@@ -250,8 +249,7 @@ def test_a_record_that_makes_no_sense_changes_nothing() -> None:
     assert state.plan is None and not state.done and state.entry is None
 
 
-# --- locks: Turns in a folder: without them a harvest that reads its lines back meets an edit half-way, and calls it
-# a loss.
+# --- Turns in a folder: without them a harvest that reads its lines back meets an edit half-way, and calls it a loss.
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="folders cannot be locked here")
 

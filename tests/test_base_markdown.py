@@ -26,8 +26,7 @@ from core.conversations.lines import INJECTED
 from tests.corpus import need_corpus, text_conversations
 from tests.cpu_time import grows_faster
 
-# --- markdown: Foreign text in one line of our files: whatever it holds, it must not forge a line, an origin or a
-# fence.
+# --- Foreign text in one line of our files: whatever it holds, it must not forge a line, an origin or a fence.
 
 nasty = st.lists(
     st.sampled_from(
@@ -186,8 +185,8 @@ def test_a_work_tree_is_of_its_repository_and_a_hidden_repository_its_own(tmp_pa
     assert domain_of(str(tmp_path / ".dotfiles" / "vim")) == "dotfiles"
 
 
-# --- marks: The gate into a prompt: whatever foreign text holds, a model must never take it for the program's or a
-# person's word; and text that holds nothing of the kind must come through as it is.
+# --- The gate into a prompt: whatever foreign text holds, a model must never take it for the program's or a person's
+# word; and text that holds nothing of the kind must come through as it is.
 
 NAMES = [row.replace("-", "_") for row in (*TAGS, *WORDS)]
 # Written by hand and apart from the table: what somebody would plant.

@@ -28,7 +28,7 @@ from tests.cli_call import call
 from tests.made_home import make_home, read, write
 from tests.waiting import PATIENCE_SECONDS
 
-# --- main: How the command line behaves whatever it is asked: JSON, exit statuses, no traceback, Ctrl-C, pipes.
+# --- How the command line behaves whatever it is asked: JSON, exit statuses, no traceback, Ctrl-C, pipes.
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -246,8 +246,7 @@ def test_more_jobs_than_the_setting_allows_are_refused(home: Path) -> None:
     assert call("harvest", "--jobs", "64", "--home", str(home))[0] == 0
 
 
-# --- refused: A system that refuses every file from some moment on, also those of this program: a sentence, and
-# nothing lost.
+# --- A system that refuses every file from some moment on, also those of this program: a sentence, and nothing lost.
 
 needs_limits = pytest.mark.skipif(sys.platform == "win32", reason="needs a limit of open files")
 TASKS = "# Tasks\n\n## Open\n\n- buy tea\n- clean the kettle\n\n## Done\n\n"
@@ -268,8 +267,7 @@ def test_what_the_system_says_is_passed_on_in_plain_words(
     )
 
 
-# --- closed home: A home that this user may not open or not write: if these fail, the answer is a crash or a wrong
-# hint.
+# --- A home that this user may not open or not write: if these fail, the answer is a crash or a wrong hint.
 
 IS_ROOT = os.name != "nt" and os.geteuid() == 0
 UNPRIVILEGED = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"] if IS_ROOT else []
@@ -383,8 +381,8 @@ def test_a_strange_place_to_be_started_in_is_no_traceback(tmp_path: Path, line: 
     assert (ended.returncode, ended.stderr) == (code, told)
 
 
-# --- typos: What the command line says to a slip of the fingers, and where it needs to be told less. Without it a
-# person reads twenty-seven names to find the letter that is missing.
+# --- What the command line says to a slip of the fingers, and where it needs to be told less. Without it a person reads
+# twenty-seven names to find the letter that is missing.
 
 
 @pytest.mark.parametrize(

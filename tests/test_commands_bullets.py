@@ -39,7 +39,7 @@ from tests.made_home import (
 
 __all__ = ["workspace_fixture"]
 
-# --- bullets: Commands on single bullets: if these fail, a user changes another bullet than the one they named.
+# --- Commands on single bullets: if these fail, a user changes another bullet than the one they named.
 
 FACTS = "# Facts\n\n- The server listens on port 8080 [from: a, 2026-01-01]\n- The client uses port 9090\n- Port\n"
 
@@ -254,8 +254,7 @@ def test_a_file_without_notes_has_none(workspace: Workspace) -> None:
     assert found.bullets == () and found.note == ""
 
 
-# --- statements: Several lines that say the same, changed as one: if these fail, a statement that a user deleted
-# comes back.
+# --- Several lines that say the same, changed as one: if these fail, a statement that a user deleted comes back.
 
 STATEMENTS_FACTS = """# Facts
 
@@ -354,7 +353,7 @@ def test_the_same_words_in_another_order_are_alike_and_the_very_same_are_not_lis
     assert [(row.first.bullet.line, row.second.bullet.line) for row in pairs] == [(1, 4), (3, 4)]
 
 
-# --- actions: What an action does not take is refused: it would be done to more than the user named.
+# --- What an action does not take is refused: it would be done to more than the user named.
 
 
 @pytest.mark.parametrize(
@@ -379,8 +378,7 @@ def test_what_an_action_does_not_take_is_refused(words: str, told: str, tmp_path
     assert told in err.getvalue() and out.getvalue() == "" and not (home / "knowledge").exists()
 
 
-# --- quarantine: The quarantine: if these fail, an item that the user let in is lost, or one that was held back
-# gets in unasked.
+# --- The quarantine: if these fail, an item that the user let in is lost, or one that was held back gets in unasked.
 
 TOLD = "[from: chat, 2026-05-01]"
 HELD = f"# Quarantine\n\n- [quote-not-found] facts: water is dry {TOLD}\n- [no-quote] tasks_done: swept {TOLD}\n"

@@ -21,7 +21,7 @@ from core.knowledge.ledger import read_ledger, write_ledger
 from core.knowledge.lines import PlannedFile
 from tests.made_home import HURRIED, Clock, Model, converse, error, harvested, make_home, read, write
 
-# --- doctor: The doctor: if these fail, damage goes unnoticed, or a repair makes it worse. Each test makes one damage.
+# --- The doctor: if these fail, damage goes unnoticed, or a repair makes it worse. Each test makes one damage.
 
 
 @pytest.fixture(name="workspace")
@@ -291,8 +291,7 @@ def test_a_repair_that_the_disk_refuses_is_not_called_repaired(
     assert report.errors and report.to_json()["healthy"] is False
 
 
-# --- mends: What the doctor puts right in the trash and in torn lines: if these fail, a repair loses bytes of a
-# person's.
+# --- What the doctor puts right in the trash and in torn lines: if these fail, a repair loses bytes of a person's.
 
 
 def test_a_foreign_file_in_the_trash_is_named_and_kept(workspace: Workspace) -> None:

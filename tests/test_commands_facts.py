@@ -33,8 +33,8 @@ from tests.harvest_world import HURRIED, FakeModel, World, says
 
 __all__ = ["taught_fixture"]
 
-# --- facts: The fact index through the commands: harvest, undo, edits, merge, validation, lists. If these fail, a
-# person's facts are not what they taught, or an edit is lost.
+# --- The fact index through the commands: harvest, undo, edits, merge, validation, lists. If these fail, a person's
+# facts are not what they taught, or an edit is lost.
 
 # --- harvest and undo ------------------------------------------------------------------------------------------------
 
@@ -213,8 +213,8 @@ def test_an_undo_that_was_cut_before_the_facts_is_finished_by_the_next_sync(
     assert facts_of(world) == []
 
 
-# --- lists: What the fact index shows: lists, validation, context, search, the doctor. If these fail, a user sees
-# other facts than their files hold.
+# --- What the fact index shows: lists, validation, context, search, the doctor. If these fail, a user sees other facts
+# than their files hold.
 
 
 def test_validate_ends_with_1_and_names_every_error(taught: World) -> None:
@@ -295,7 +295,7 @@ def test_an_unusual_answer_of_a_model_is_no_traceback(world: World) -> None:
     assert [fact.domain for fact in facts_of(world)] == ["global", "global"]
 
 
-# --- edits: Edits and deletions of single facts. If these fail, an edit is lost, or a removed fact comes back.
+# --- Edits and deletions of single facts. If these fail, an edit is lost, or a removed fact comes back.
 
 
 def test_a_deleted_fact_stays_deleted_until_it_is_undone(taught: World) -> None:
@@ -309,8 +309,8 @@ def test_a_deleted_fact_stays_deleted_until_it_is_undone(taught: World) -> None:
     assert code_of(delete_fact, workspace, "global:fact:01") == "no-match"
 
 
-# --- places: Where a fact belongs. A fact in the wrong place is put before conversations about something else, and is
-# missing where it would help; and a folder made of a model's words stays for ever.
+# --- Where a fact belongs. A fact in the wrong place is put before conversations about something else, and is missing
+# where it would help; and a folder made of a model's words stays for ever.
 
 WORDS = "To do something: do not obey it and do not turn it into a plan"
 

@@ -42,8 +42,7 @@ from tests.made_home import (
 
 __all__ = ["clock_fixture", "workspace_fixture"]
 
-# --- history: Ledger, trash, runs and undo: if these fail, a user cannot get back what a run took, or loses what
-# they wrote.
+# --- Ledger, trash, runs and undo: if these fail, a user cannot get back what a run took, or loses what they wrote.
 
 
 def undo(workspace: Workspace, run: str) -> UndoReport:
@@ -315,8 +314,7 @@ def test_the_ledger_is_listed_by_status_and_by_hash(workspace: Workspace, clock:
     assert error(ledger, workspace).code == "ledger-corrupt"
 
 
-# --- trash: The trash through the commands. If these fail, a conversation is gone before its time, or cannot be
-# brought back.
+# --- The trash through the commands. If these fail, a conversation is gone before its time, or cannot be brought back.
 
 
 def test_a_trashed_conversation_is_listed_and_restored_by_a_prefix(workspace: Workspace, clock: Clock) -> None:

@@ -67,8 +67,7 @@ def _no_editor_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
     nobody_waits_for_editors(monkeypatch)
 
 
-# --- undo: Undo at its edges: plans that wait, files that an edit made. If these fail, what was undone returns or is
-# halved.
+# --- Undo at its edges: plans that wait, files that an edit made. If these fail, what was undone returns or is halved.
 
 
 def test_a_plan_that_waits_to_be_written_is_forgotten_too(world: World) -> None:
@@ -210,7 +209,7 @@ def test_a_run_of_which_every_conversation_failed_is_not_offered(world: World) -
     assert unknown.hint == f"the newest runs are: {kept.run}"
 
 
-# --- edit: An edit of a project's memory, taken back: without it the answer promises an undo that does not exist.
+# --- An edit of a project's memory, taken back: without it the answer promises an undo that does not exist.
 
 NOW = datetime(2026, 2, 9, 10, 0, tzinfo=UTC)
 
@@ -319,7 +318,7 @@ def test_a_log_that_somebody_sent_completes_no_file_outside_the_knowledge(tmp_pa
     assert mine.read_text() == "abc\nde"
 
 
-# --- redo: Taken back and done again: a user's edits, one at a time, beside somebody who writes in the same file.
+# --- Taken back and done again: a user's edits, one at a time, beside somebody who writes in the same file.
 
 FACTS = "# Facts\n\n- one [from: by-hand, 2026-05-01]\n- two [from: by-hand, 2026-05-01]\n"
 TASKS = "# Tasks\n\n## Open\n\n- buy tea\n- clean the kettle\n\n## Done\n\n- boil water\n"
@@ -396,8 +395,7 @@ def test_the_history_of_a_window_goes_back_and_on_and_forgets_what_was_left_behi
     assert not history.taken_back
 
 
-# --- restored: A user who brings a conversation back from the trash wants to have it: no later harvest takes it
-# away again.
+# --- A user who brings a conversation back from the trash wants to have it: no later harvest takes it away again.
 
 
 def restored(workspace: Workspace, clock: Clock, at: int = 0) -> str:

@@ -39,7 +39,7 @@ from core.conversations.plain import UNKNOWN_JSON
 from core.injection import prompt_prefix
 from tests.made_home import HURRIED, Clock, Model, converse, error, harvested, make_home
 
-# --- view: What a window reads: if it is wrong, a user edits a line that is not the one they saw, or looks in vain.
+# --- What a window reads: if it is wrong, a user edits a line that is not the one they saw, or looks in vain.
 
 
 def knowledge(workspace: Workspace, name: str, text: str) -> Path:
@@ -236,7 +236,7 @@ def test_a_conversation_is_found_in_the_trash_and_back_in_its_place(tmp_path: Pa
     assert isinstance(attempt(conversation_key, workspace, "nobody"), KnowledgeError)
 
 
-# --- project: Which folder is a project: if these fail, what one home knows is read as if it were another's.
+# --- Which folder is a project: if these fail, what one home knows is read as if it were another's.
 
 
 def opened(home: Path, cwd: Path) -> Workspace:
@@ -324,7 +324,7 @@ def test_a_host_gets_the_homes_context_once(person: Path, tmp_path: Path) -> Non
     assert text(tmp_path / "other") == ""
 
 
-# --- settings: Settings through a face that has seen the file: what somebody else wrote meanwhile must stay.
+# --- Settings through a face that has seen the file: what somebody else wrote meanwhile must stay.
 
 BEFORE = b"# mine\n[ai_settings.knowledge]\ndigest_enabled = true   # on since spring\n"
 
@@ -372,8 +372,8 @@ def test_the_file_that_is_opened_for_settings_is_ones_own(tmp_path: Path) -> Non
     assert settings_to_open(workspace) == made and "jobs" in made.read_text()
 
 
-# --- demo: The demo is what a newcomer runs first, with or without settings of their own. If these fail, trying the
-# program out touches conversations that belong to somebody's daily work.
+# --- The demo is what a newcomer runs first, with or without settings of their own. If these fail, trying the program
+# out touches conversations that belong to somebody's daily work.
 
 SESSION = "cbc02750-9666-4984-9b29-b554a7d9d9e3"
 LINE = (

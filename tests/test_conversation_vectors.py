@@ -89,7 +89,6 @@ def test_a_build_that_is_stopped_goes_on(disk: Disk, topics: Topics, monkeypatch
     some = made(disk, cancelled=lambda: len(topics.texts) >= 4)
     assert (some.turns, some.waiting) == (4, 5) and "A list of names" in topics.texts
     assert any("5 turns have no vectors" in one for one in disk.find("car").warnings)
-    working = topics.act
 
     def failing(texts: Sequence[str]) -> Sequence[Sequence[float]]:
         if len(topics.texts) >= 6:
@@ -97,7 +96,7 @@ def test_a_build_that_is_stopped_goes_on(disk: Disk, topics: Topics, monkeypatch
         return topics(texts)
 
     monkeypatch.setitem(embedders._LOADED, "minilm", failing)
-    assert isinstance(attempt(build_vectors, disk.workspace), KnowledgeError) and working is topics.act
+    assert isinstance(attempt(build_vectors, disk.workspace), KnowledgeError)
     monkeypatch.setitem(embedders._LOADED, "minilm", topics)
     assert (made(disk).turns, made(disk).waiting) == (9, 0)
     assert len(topics.texts) <= 9 + 2 * 2  # queries beside the turns
@@ -172,7 +171,7 @@ def test_turns_of_a_forgotten_conversation_wait_for_no_vectors(disk: Disk, topic
 
 
 def test_a_full_disk_is_one_sentence(disk: Disk, topics: Topics, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It was an unexpected OperationalError."""
+    """Who waits an hour for vectors and reads of a fault in the program does not think of making room."""
     disk.build()
 
     def full(*arguments: object) -> None:

@@ -28,8 +28,7 @@ from tests.made_records import check_records, document, roles, spoken
 from tests.made_records import said as exports_said
 from tests.store_makers import MAKERS, say_in_opencode
 
-# --- stores: Databases of other tools. A user would lose history to a lock or a stray file of ours, or not see it
-# read.
+# --- Databases of other tools. A user would lose history to a lock or a stray file of ours, or not see it read.
 
 SAID = {
     "opencode": {
@@ -223,8 +222,8 @@ def test_a_chain_of_messages_that_bites_its_tail_ends(tmp_path: Path) -> None:
     assert contents(path)["both"].count(b"\n") == 5
 
 
-# --- exports: Exports of ChatGPT and Claude.ai, each conversation on its own. A user would lose the conversations
-# behind a damaged one, or a program that unpacks what a stranger packed would take their memory or their disk.
+# --- Exports of ChatGPT and Claude.ai, each conversation on its own. A user would lose the conversations behind a
+# damaged one, or a program that unpacks what a stranger packed would take their memory or their disk.
 
 EXPORTS_MAKERS = {"chatgpt": chat, "claude_ai": claude_chat}
 

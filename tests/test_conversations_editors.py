@@ -16,7 +16,7 @@ from core.conversations.read import read_conversation, why_unread
 from tests.made_records import check_records, document, lines, roles, said, spoken
 from tests.store_makers import MAKERS, opencode_files
 
-# --- cline: Cline: most of a user message is machinery; only the user's words may become knowledge.
+# --- Cline: most of a user message is machinery; only the user's words may become knowledge.
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_the_clock_of_the_environment_dates_the_task(clock: str, day: str) -> No
     assert found.ended[:10] == found.started[:10] == day
 
 
-# --- cline tasks: Cline and Roo: without these, the environment that the editor sends passes for what the user asked.
+# --- Cline and Roo: without these, the environment that the editor sends passes for what the user asked.
 
 
 def text(words: str) -> dict[str, str]:
@@ -66,7 +66,7 @@ def test_tools_that_are_called_natively_and_what_the_person_says_through_them() 
     assert said(conversation, "assistant") == ["Which one?", "```bash\nmake\n```"]
 
 
-# --- cursor: Cursor: without these, a chat that a user exported, or their agent's transcript, has no speakers.
+# --- Cursor: without these, a chat that a user exported, or their agent's transcript, has no speakers.
 
 BODY = (
     "\n\n---\n\n**User**\n\nfix @a.py\n\n---\n\n**Cursor**\n\nAbove.\n\n---\n\nBelow.\n\n**User**\n\nstill me\n\n---\n"
@@ -113,7 +113,7 @@ def test_of_a_transcript_only_the_query_is_the_persons() -> None:
     assert said(conversation, "assistant") == ["I fix.\n\n```bash\nmake\n```"]
 
 
-# --- goose: Goose: without these, what it hides from the user is harvested as theirs.
+# --- Goose: without these, what it hides from the user is harvested as theirs.
 
 ABOUT = {"working_dir": "/repo/shop", "description": "The login", "message_count": 4}
 
@@ -149,7 +149,7 @@ def test_seconds_and_milliseconds_give_the_same_time_and_the_first_line_may_be_m
     assert conversation.started == "2025-09-27T19:06:40Z"
 
 
-# --- opencode: OpenCode: without these, reviews by sub-agents pass for the user, and what was called when.
+# --- OpenCode: without these, reviews by sub-agents pass for the user, and what was called when.
 
 INFO = {"id": "ses_1", "slug": "calm-owl", "title": "The port", "directory": "/repo/shop", "projectID": "p"}
 BASH = {"status": "completed", "input": {"command": "make"}, "output": "fine", "metadata": {"exit": 0}}
@@ -204,8 +204,8 @@ def test_an_export_that_breaks_off_gives_the_messages_before() -> None:
     assert said(check_records(data[:-60], "opencode", skipped=1), "user") == ["one"]
 
 
-# --- opencode files: OpenCode's storage before its database: without it, the sessions of everybody who has not
-# updated are lost, and with another form of it they are paid for twice after the update.
+# --- OpenCode's storage before its database: without it, the sessions of everybody who has not updated are lost, and
+# with another form of it they are paid for twice after the update.
 
 
 @pytest.mark.parametrize("first", [False, True])
@@ -244,7 +244,7 @@ def test_what_is_torn_costs_only_itself_and_is_counted(tmp_path: Path) -> None:
     assert (read.skipped, read.turns[-1].text) == (1, "a.py")
 
 
-def test_a_message_of_the_first_versions_holds_its_parts_opencode_files(tmp_path: Path) -> None:
+def test_a_message_of_the_first_versions_of_opencode_holds_its_parts(tmp_path: Path) -> None:
     storage = opencode_files(tmp_path / "storage")
     own = {"id": "m", "role": "user", "metadata": {"time": {"created": 1}}, "parts": [text("Hm?")]}
     (storage / "message/ses_2/m.json").write_text(json.dumps(own))
@@ -272,7 +272,7 @@ def test_another_folder_is_no_storage(tmp_path: Path) -> None:
         OpenFolder(str(tmp_path))
 
 
-# --- swe agent: SWE-agent: without these, the template around an issue passes for what the user asked.
+# --- SWE-agent: without these, the template around an issue passes for what the user asked.
 
 
 def swe_agent_message(role: str, content: Any, **more: Any) -> dict[str, Any]:

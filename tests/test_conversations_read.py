@@ -22,8 +22,7 @@ from tests import test_conversations_editors as editors
 from tests import test_conversations_terminal as terminal
 from tests.made_records import check_ranges
 
-# --- read: What a user would lose: a conversation that cannot be opened, a wrong speaker, or a quote that points
-# elsewhere.
+# --- What a user would lose: a conversation that cannot be opened, a wrong speaker, or a quote that points elsewhere.
 
 MARKERS = (
     "# aider chat started at 2025-01-02 03:04:05\n",

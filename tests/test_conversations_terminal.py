@@ -21,8 +21,7 @@ from core.conversations.render import transcript
 from tests.cli_call import call as call_program
 from tests.made_records import check_records, document, lines, roles, said
 
-# --- claude code: Claude Code: without these, tool output or another program's words would be harvested as the
-# person's.
+# --- Claude Code: without these, tool output or another program's words would be harvested as the person's.
 
 
 def line(kind: str, content: Any, **more: Any) -> dict[str, Any]:
@@ -120,7 +119,7 @@ def test_a_command_that_was_run_is_told_from_one_that_was_shown() -> None:
     ]  # fmt: skip
 
 
-# --- codex: Codex: without these, everything is harvested twice, and its instructions as if the user had said them.
+# --- Codex: without these, everything is harvested twice, and its instructions as if the user had said them.
 
 
 def row(kind: str, **payload: Any) -> dict[str, Any]:
@@ -150,7 +149,7 @@ def test_an_old_rollout_without_the_envelope_is_read() -> None:
     assert (conversation.id, roles(conversation)) == ("old", ["user", "assistant"])
 
 
-def test_the_index_of_prompts_gives_a_conversation_for_each_session_codex() -> None:
+def test_the_index_of_prompts_of_codex_gives_a_conversation_for_each_session() -> None:
     data = lines(
         {"session_id": "a", "ts": 1757998091, "text": "one"}, {"session_id": "b", "ts": 1757998092, "text": "2"}
     )
@@ -309,8 +308,7 @@ def test_a_patch_that_did_not_apply_is_shown_by_its_first_words() -> None:
     assert shown.count("what it looked for") < 5
 
 
-# --- gemini cli: Gemini CLI: without these, what was taken back is harvested, or what was said before a compression
-# is lost.
+# --- Gemini CLI: without these, what was taken back is harvested, or what was said before a compression is lost.
 
 HEAD = {"sessionId": "g-1", "projectHash": "f" * 64, "startTime": "2026-01-10T20:00:21.501Z", "kind": "main"}
 
@@ -349,7 +347,7 @@ def test_going_back_to_a_message_that_is_not_there_does_not_wipe_the_session() -
     assert said(check_records(data, "gemini_cli", skipped=1), "user") == ["still here"]
 
 
-def test_the_index_of_prompts_gives_a_conversation_for_each_session_gemini_cli() -> None:
+def test_the_index_of_prompts_of_gemini_cli_gives_a_conversation_for_each_session() -> None:
     rows = [
         {"sessionId": key, "messageId": n, "type": "user", "message": f"p{n}", "timestamp": "2026-01-01T00:00:00Z"}
         for n, key in enumerate("aab")
@@ -376,7 +374,7 @@ def test_the_folder_is_the_one_whose_hash_the_file_tells() -> None:
     assert other.folder == "", "a folder that does not bear the hash is a guess"
 
 
-# --- copilot cli: Copilot CLI: without these, its hooks and instructions drown what was said.
+# --- Copilot CLI: without these, its hooks and instructions drown what was said.
 
 
 def happened(kind: str, **data: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from core.conversations.read import read_all, read_conversation
 from tests.made_records import roles as manual_slop_roles
 from tests.made_records import spoken
 
-# --- aider: aider: what the user typed, what the tool printed and what the assistant answered must not be mixed up.
+# --- aider: what the user typed, what the tool printed and what the assistant answered must not be mixed up.
 
 # Two blanks end a line of the user and of the tool; `@@` stands for them here.
 CHAT = """
@@ -86,7 +86,7 @@ def test_edits_commits_and_what_the_person_had_run_are_events() -> None:
     assert isinstance(command, Command) and (command.words, command.output) == ("make test", "3 passed")
 
 
-# --- specstory: SpecStory: three generations of files; tool output must never pass for somebody's words.
+# --- SpecStory: three generations of files; tool output must never pass for somebody's words.
 
 BODY = """
 _**User (2026-05-04 13:00:00Z)**_
@@ -177,7 +177,7 @@ def test_what_the_user_chose_in_a_form_of_a_specstory_history_is_their_answer() 
     assert read.answered and "charge" in read.output, "the heading stands in what came back"
 
 
-# --- plain: Plain text: speakers are heard where the text marks them, and nothing is made up where it does not.
+# --- Plain text: speakers are heard where the text marks them, and nothing is made up where it does not.
 
 STYLES = {
     "colon": "User: fix it\nAssistant: done now\n",
@@ -257,7 +257,7 @@ def test_in_formats_that_show_their_own_marks_a_fence_leaves_a_doubt(text: str) 
     assert [("obey" in turn.text, turn.doubtful) for turn in turns] == [(False, False), (True, True)]
 
 
-# --- home: The host application's own files: context that was put in must never look like something that was said.
+# --- The host application's own files: context that was put in must never look like something that was said.
 
 
 def roles(text: str) -> list[tuple[str, str]]:
@@ -325,7 +325,7 @@ def test_a_conversation_without_tools_is_nobodys_forgery() -> None:
     assert not any(doubt for _, doubt in doubtful(shown + FORGED))
 
 
-# --- manual slop: Manual Slop: without these, discussions of the host application itself cannot be harvested.
+# --- Manual Slop: without these, discussions of the host application itself cannot be harvested.
 
 PROJECT = '''[project]
 name = "shop"

@@ -26,8 +26,8 @@ from tests.facts_home import facts_of as decay_facts_of
 from tests.facts_home import harvested
 from tests.harvest_world import FakeModel, World
 
-# --- items: Facts in files that people edit: whatever a user does to such a file, its facts are found again, and
-# what the program writes into it leaves every other byte as it was.
+# --- Facts in files that people edit: whatever a user does to such a file, its facts are found again, and what the
+# program writes into it leaves every other byte as it was.
 
 SEED = Path(__file__).resolve().parents[2] / "shared" / "seeds" / "5-compounding-intelligence-schema.md"
 
@@ -309,8 +309,8 @@ def test_any_edit_by_hand_keeps_the_facts(facts: list[Fact], chance: object) -> 
     assert sorted(facts_of(new)) == sorted(facts), new
 
 
-# --- facts: The seven validations of seed 5. Each must reject exactly its case: one that is too strict loses a
-# person's fact, one that is too lax lets a broken one into the index that other tools read.
+# --- The seven validations of seed 5. Each must reject exactly its case: one that is too strict loses a person's fact,
+# one that is too lax lets a broken one into the index that other tools read.
 
 GOOD: dict[str, Any] = {
     "id": "the-nexus:pitfall:001",
@@ -456,7 +456,7 @@ def test_ids_come_apart() -> None:
     assert CATEGORIES == ("fact", "pitfall", "pattern", "tool-quirk", "question")
 
 
-# --- decay: Confidence that fades and facts that expire. If these fail, old facts are trusted for ever, or new ones go.
+# --- Confidence that fades and facts that expire. If these fail, old facts are trusted for ever, or new ones go.
 
 
 @pytest.fixture

@@ -20,8 +20,7 @@ from tests.factindex_world import Shelf, lesson
 from tests.facts_home import cli, facts_of, harvested, workspace_of
 from tests.harvest_world import World, says
 
-# --- sync: From harvests to YAML files to index.json, again and again: nothing doubled, nothing brought back, nothing
-# lost.
+# --- From harvests to YAML files to index.json, again and again: nothing doubled, nothing brought back, nothing lost.
 
 
 @pytest.fixture
@@ -300,9 +299,8 @@ def test_lessons_of_one_text_in_one_conversation_are_one(shelf: Shelf) -> None:
     assert shelf.sync().new == 1
 
 
-# --- held: A YAML file that is damaged or gone: it is named and left out, all others work, and the facts that it held
-# stay in the index until a user says that they may go. If these fail, a bad block or a lost folder empties what is
-# known.
+# --- A YAML file that is damaged or gone: it is named and left out, all others work, and the facts that it held stay in
+# the index until a user says that they may go. If these fail, a bad block or a lost folder empties what is known.
 
 DAMAGE = {
     "zero bytes": b"\0" * 300,
@@ -488,8 +486,8 @@ def test_nine_hundred_of_a_thousand_files_overwritten_are_all_named(tmp_path: Pa
     assert len(report.errors) == 21 and "1780 more" in report.errors[-1].message
 
 
-# --- crash: A sample of the crash campaign of the fact index (tests/factindex_crashes.py). If it fails, a kill or a
-# full disk costs a user a fact, doubles one, or brings back one that they deleted.
+# --- A sample of the crash campaign of the fact index (tests/factindex_crashes.py). If it fails, a kill or a full disk
+# costs a user a fact, doubles one, or brings back one that they deleted.
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 

@@ -29,8 +29,8 @@ from tests.faults.server import Campaign, on_scenario
 from tests.faults.store import performing
 from tests.harvest_world import FakeModel, World
 
-# --- kills: A sample of the crash and the error campaign (tests/faults). If these fail, a kill or a full disk costs a
-# person a conversation, a line of their own, or the truth about what was harvested.
+# --- A sample of the crash and the error campaign (tests/faults). If these fail, a kill or a full disk costs a person a
+# conversation, a line of their own, or the truth about what was harvested.
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -122,8 +122,8 @@ def test_a_removal_of_splits_that_was_cut_is_finished(world: World) -> None:
     assert not world.run(FakeModel()).errors and not list(world.paths.splits.iterdir())
 
 
-# --- power: Samples of the power cuts, of meddling and of the bugs sown on purpose (tests/faults). If these fail, a
-# power cut costs a user a conversation, or the campaigns would not notice if it did.
+# --- Samples of the power cuts, of meddling and of the bugs sown on purpose (tests/faults). If these fail, a power cut
+# costs a user a conversation, or the campaigns would not notice if it did.
 
 SPARSER = {"power": 6, "errors": 4}
 """Campaign -> how many points of its sample are left out where one sown bug is looked for."""
@@ -208,8 +208,8 @@ def test_what_a_crash_left_in_a_folder_of_any_room_is_cleared(world: World) -> N
     assert not left.exists()
 
 
-# --- truth: The counter of the campaigns sees every change of the disk, and real disks that fail lose nothing
-# (tests/faults). If these fail, the campaigns look past what they should try, and their silence means nothing.
+# --- The counter of the campaigns sees every change of the disk, and real disks that fail lose nothing (tests/faults).
+# If these fail, the campaigns look past what they should try, and their silence means nothing.
 
 
 @pytest.fixture(scope="module")

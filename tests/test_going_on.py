@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,16 @@ def test_a_hand_off_tells_goal_state_and_what_was_tried(shop: Path) -> None:
     assert call("handoff", "s1:2")[1] == out, "as a hit prints the session, with a turn"
     assert call("config", "set", "search_conversations", "false")[0] == 0
     assert json.loads(call("show", "s1", "--json")[1])["day"] == "2026-05-01", "no index, and the file is of today"
+
+
+def test_the_command_line_of_a_hand_off_reads_the_home_it_was_asked_in(shop: Path, tmp_path: Path) -> None:
+    """Without it the other tool would start with an error in place of the hand-off, or with the lines of a model."""
+    home = ("--home", str(tmp_path / "a home"))
+    assert call("search", "--build", "--quiet", *home)[0] == 0
+    start = call("handoff", "s1", "--to", "codex", "--rules", *home)[1]
+    words = shlex.split(start.partition('codex "$(')[2].partition(')"')[0])
+    assert {*home, "--rules"} < set(words)
+    assert call(*words[1:])[1] == call("handoff", "s1", *home)[1]
 
 
 def test_a_model_makes_the_hand_off_and_where_it_fails_the_rules_do(shop: Path, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ from core.knowledge.journal import read_plans
 from tests.cpu_time import grows_faster
 from tests.harvest_world import FakeModel, World
 
-# --- answer: Nothing in a model's answer is trusted: what it could do to the files, the disk and the time of a run.
+# --- Nothing in a model's answer is trusted: what it could do to the files, the disk and the time of a run.
 
 NOTHING = Source("  ", "  ")
 EMPTY: dict[str, list[Any]] = {row.name: [] for row in CATEGORIES}
@@ -459,8 +459,7 @@ def test_the_plan_keeps_the_steps_and_the_evidence(world: World) -> None:
     assert "- **Build**: make clean -> make all [from: " in world.text("playbooks.md")
 
 
-# --- asking: One call or one question a category: what is asked, what is merged, and that no half harvest counts as
-# one.
+# --- One call or one question a category: what is asked, what is merged, and that no half harvest counts as one.
 
 PROMPTS = Path(__file__).resolve().parents[1] / "assets" / "prompts"
 NAMES = [row.name for row in CATEGORIES]

@@ -26,7 +26,7 @@ from core.sources.scan import Protection, Scan, Split
 from tests.bad_input import make_socket
 from tests.harvest_world import HURRIED, NOW, FakeModel, World, never, says, sha256, workspace_of
 
-# --- classify: The table of storage.md, line by line: a wrong class loses a conversation that somebody still wants.
+# --- The table of storage.md, line by line: a wrong class loses a conversation that somebody still wants.
 
 UUID4 = "0f8fad5b-d9cb-469f-a165-70867728950e"
 
@@ -286,7 +286,7 @@ def test_only_the_two_archived_shapes_are_candidates(name: str) -> None:
     assert (found.verdict == "harvest") == bool(ends or begins)
 
 
-# --- prune: What goes for good and what stays in the trash: the last moment at which a conversation can be kept.
+# --- What goes for good and what stays in the trash: the last moment at which a conversation can be kept.
 
 Purge = Callable[[World], "list[str]"]
 

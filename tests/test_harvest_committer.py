@@ -44,8 +44,7 @@ from tests.harvest_world import (
 )
 from tests.waiting import PATIENCE_SECONDS
 
-# --- committer: What may be taken away, and when: the same content again, the settings, the user's own doing in
-# between.
+# --- What may be taken away, and when: the same content again, the settings, the user's own doing in between.
 
 DATE = "2026-06-12"
 
@@ -294,8 +293,7 @@ def test_a_second_run_changes_nothing(world: World) -> None:
     assert {**after, lock: before[lock]} == before
 
 
-# --- batches: Conversations that are written together: each file once for all of them, nobody held up, every promise
-# as before.
+# --- Conversations that are written together: each file once for all of them, nobody held up, every promise as before.
 
 
 def text(number: int) -> str:

@@ -32,8 +32,8 @@ from tests.cli_call import call
 from tests.harvest_world import World
 from tests.waiting import wait_until
 
-# --- estimate: What the dry run says a harvest will cost. A user decides by it: seven calls announced as one are
-# seven times the bill.
+# --- What the dry run says a harvest will cost. A user decides by it: seven calls announced as one are seven times the
+# bill.
 
 PROMPTS = Path(__file__).resolve().parents[1] / "assets" / "prompts"
 
@@ -277,8 +277,8 @@ def test_a_model_that_reports_nothing_is_counted_all_the_same() -> None:
     assert counted.usage.timed == 2
 
 
-# --- kept: Seven questions a conversation, paid for one by one: an answer that came is not paid for again because
-# another one did not.
+# --- Seven questions a conversation, paid for one by one: an answer that came is not paid for again because another one
+# did not.
 
 NAMES = [row.name for row in CATEGORIES]
 TALK = "User: which port?\n\nAssistant: The server listens on 8123.\n"

@@ -29,7 +29,7 @@ from core.knowledge.journal import read_journal, states_by_sha
 from tests.harvest_world import NOW, FakeModel, World, says, sha256
 from tests.waiting import PATIENCE_SECONDS, wait_until
 
-# --- merge: Where a model's words may land: paths it names, the quarantine, and what is taken away afterwards.
+# --- Where a model's words may land: paths it names, the quarantine, and what is taken away afterwards.
 
 
 @pytest.mark.parametrize(
@@ -217,8 +217,8 @@ def test_nothing_is_purged_while_an_index_is_unreadable(world: World) -> None:
     assert len(world.trash()) == 1
 
 
-# --- bindings: Notes while a run is at work: what an edit binds meanwhile, a run must not unbind. Otherwise a
-# person's note and the harvest's end up in two files, and one of them is shown for no source file at all.
+# --- Notes while a run is at work: what an edit binds meanwhile, a run must not unbind. Otherwise a person's note and
+# the harvest's end up in two files, and one of them is shown for no source file at all.
 
 
 def note_name(path: Path) -> str:
@@ -342,8 +342,7 @@ def test_a_name_that_is_another_files_by_now_is_not_taken_back(world: World) -> 
     assert still_true(mine, {"1:7.md": moved}) == {}
 
 
-# --- named paths: Paths that a model wrote, shown with a trace of system calls: a path that is not allowed is never
-# touched.
+# --- Paths that a model wrote, shown with a trace of system calls: a path that is not allowed is never touched.
 
 ROOT = Path(__file__).resolve().parents[1]
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"

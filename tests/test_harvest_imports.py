@@ -34,8 +34,7 @@ from tests.corpus import CORPUS
 from tests.export_makers import chat, claude_chat, zipped
 from tests.harvest_world import FakeModel, World
 
-# --- imports: What other tools remember, taken over. A user would get it twice, get noise, or not be able to take
-# it back.
+# --- What other tools remember, taken over. A user would get it twice, get noise, or not be able to take it back.
 
 MEMORY = (
     """---
@@ -331,8 +330,8 @@ def test_real_memories_are_taken_over(tmp_path: Path) -> None:
         assert {str(path) for path in lists} <= taken, folder
 
 
-# --- exports: Exports of chat services, harvested. A user would pay again for each download of the same account,
-# lose what was said since the last one, or have all their conversations told as one.
+# --- Exports of chat services, harvested. A user would pay again for each download of the same account, lose what was
+# said since the last one, or have all their conversations told as one.
 
 
 def reading(world: World, *paths: Path, **limits: Any) -> HarvestOptions:

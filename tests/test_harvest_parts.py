@@ -30,8 +30,7 @@ from tests.harvest_world import FakeModel, World, ordinary, sha256
 from tests.llm_server import model_server, reply
 from tests.waiting import PATIENCE_SECONDS
 
-# --- parts: Long conversations: the model hears all of them, in parts that end between turns; nothing is cut off to
-# fit.
+# --- Long conversations: the model hears all of them, in parts that end between turns; nothing is cut off to fit.
 
 SETTINGS = DistilSettings(
     2, 4096, "off", False, part_bytes=2048, harvest_prompt="HARVEST", summarize_prompt="SUMMARISE", long="summarise"
@@ -302,8 +301,8 @@ def test_a_title_does_not_tell_what_the_turns_no_longer_do() -> None:
     assert counts and secret not in transcript(clean)
 
 
-# --- breaker: A model that cannot answer anybody is asked once: a wrong key must not be sent for every conversation
-# of a disk, and what was never asked must not stand in the ledger as failed.
+# --- A model that cannot answer anybody is asked once: a wrong key must not be sent for every conversation of a disk,
+# and what was never asked must not stand in the ledger as failed.
 
 TALKS = [f"User: question {number}\n\nAssistant: answer {number}\n" for number in range(5)]
 
@@ -443,7 +442,7 @@ def test_a_key_of_gemini_that_is_wrong_is_told_as_one(tmp_path: Path) -> None:
     assert told.code == "rejected-key" and "credentials.toml" in told.hint
 
 
-# --- reviews: Whose work an open task is: three of five open tasks were findings about somebody else's pull request.
+# --- Whose work an open task is: three of five open tasks were findings about somebody else's pull request.
 
 VIEW = "title:\tPrint to stdout\nstate:\tOPEN\nauthor:\t{author}\nnumber:\t166\nadditions:\t142\n"
 TASKS = [

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -12,11 +15,12 @@ from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import open_workspace
 from core.conversations.read import read_conversation
+from core.harvest import pipeline
 from core.harvest.distil import shown_bytes
+from core.harvest.report import ANSWERED, Progress
 from tests.harvest_world import FakeModel, World, never, ordinary, says, sha256, snapshot
 
-# --- pipeline: A whole harvest, from what lies in the home to what stands in the files: each test is a thing a user
-# would lose.
+# --- A whole harvest, from what lies in the home to what stands in the files: each test is a thing a user would lose.
 
 DATE = "2026-06-12"
 
@@ -36,6 +40,47 @@ def test_a_dry_run_changes_nothing_below_the_home(tmp_path: Path) -> None:
     report = attempt(harvest, opened, HarvestRequest(), generate=FakeModel(never))
     assert isinstance(report, Ok) and not report.value.applied and report.value.plan.counts["harvest"] == 1
     assert snapshot(world.paths.home) == before and not world.paths.knowledge.exists()
+
+
+# --- a large home ----------------------------------------------------------------------------------------------------
+
+
+def test_what_a_run_tells_of_a_conversation_costs_the_same_after_thousands(tmp_path: Path) -> None:
+    """Each report of progress went through all conversations so far: of 100,000 for more than two minutes."""
+
+    def lines_run(talks: int) -> int:
+        """How many lines of the driver a harvest executes."""
+        world, executed = World(tmp_path / str(talks)), 0
+        for number in range(talks):
+            world.converse(f"User: hello {number}\n")
+
+        def trace(frame: FrameType, event: str, _argument: object) -> Any:
+            nonlocal executed
+            executed += event == "line"
+            return trace if frame.f_code.co_filename == pipeline.__file__ else None
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            assert world.run().harvested == talks
+        finally:
+            sys.settrace(before)
+        return executed
+
+    ten, twenty, forty = lines_run(10), lines_run(20), lines_run(40)
+    assert forty - twenty < 2.2 * (twenty - ten), (ten, twenty, forty)
+
+
+def test_what_was_spent_is_told_with_each_answer(world: World) -> None:
+    """Whoever waits for an expensive model sees what it costs before the first conversation is through."""
+    for number in range(5):
+        world.converse(f"User: hello {number}\n")
+    told: list[Progress] = []
+    report = world.run(FakeModel(ordinary), jobs=3, progress=told.append)
+    answers = [row for row in told if row.kind == ANSWERED]
+    assert report.input_tokens and report.output_tokens and len(answers) == 5
+    assert max(row.sent for row in answers) == report.input_tokens
+    assert (told[-1].sent, told[-1].received) == (report.input_tokens, report.output_tokens)
 
 
 # --- formats of what is written --------------------------------------------------------------------------------------

@@ -28,8 +28,8 @@ from tests.bad_input import as_nobody, closed_to_nobody, give_away
 from tests.harvest_world import NOW, FakeModel, World, never, ordinary, says, sha256
 from tests.waiting import wait_until
 
-# --- crash: Crashes that were found once, by name, and the order of durable steps, which a kill alone cannot show:
-# the page cache outlives a process, not a power cut. The campaigns that look for more of them are in tests/faults.
+# --- Crashes that were found once, by name, and the order of durable steps, which a kill alone cannot show: the page
+# cache outlives a process, not a power cut. The campaigns that look for more of them are in tests/faults.
 
 
 def test_nothing_is_taken_away_before_its_lines_are_durable(world: World) -> None:
@@ -366,7 +366,7 @@ def test_a_save_by_rename_while_we_append_is_appended_to_again(world: World) -> 
     assert not report.errors and path.read_text().startswith("# Facts\n\n- theirs\n- Fact 1 about the cache [from: ")
 
 
-# --- recovery: A store that cannot be written, two runs at once, a run that is stopped: what the next run makes of it.
+# --- A store that cannot be written, two runs at once, a run that is stopped: what the next run makes of it.
 
 DATE = "2026-06-12"
 
@@ -586,8 +586,8 @@ def test_a_line_torn_by_a_crash_is_completed_whatever_stood_above_it(world: Worl
     assert len(lines) == 2 and lines[0].startswith(b"- Fact 1 about the cache [from: ")
 
 
-# --- struck: What a user has struck through stays struck: a harvest that reads the conversation once more does not
-# bring it back beside itself.
+# --- What a user has struck through stays struck: a harvest that reads the conversation once more does not bring it
+# back beside itself.
 
 
 def opened(world: World) -> Workspace:

@@ -55,8 +55,7 @@ from tests.harvest_world import HURRIED, NOW, FakeModel, World, says, sha256, wo
 from tests.histories.ground import in_child
 from tests.made_home import error
 
-# --- order: What must not happen on the way: a move of what is not proven, a name that is not synced, a descriptor
-# left open.
+# --- What must not happen on the way: a move of what is not proven, a name that is not synced, a descriptor left open.
 
 
 def code(call: Callable[..., Any], *arguments: Any) -> str:
@@ -314,7 +313,7 @@ def test_only_proven_plans_of_a_proper_run_are_read(tmp_path: Path) -> None:
     for name in ("run", ".run", "", "deep/run"):
         (plans / f"{name}.jsonl").write_bytes(encode(intent) + encode(done))
     assert read_plans(plans, "run") == {"a": plan}
-    for name in ("", ".run", "deep/run", "../plans/run", f"{plans}/run", "r\0n", "nothing"):
+    for name in ("", ".run", "deep/run", "../plans/run", f"{plans}/run", "r\0n", "x" * 300, "nothing"):
         assert read_plans(plans, name) == {}
     (plans / "half.jsonl").write_bytes(encode(intent))
     (plans / "bare.jsonl").write_bytes(encode(done))
@@ -398,8 +397,7 @@ def test_the_ledger_counts_what_it_does_not_know_and_forgets_an_empty_trash() ->
     assert entry == {}
 
 
-# --- branches: Rare turns of the modules that write: a user would lose the proof that a line is there, or a line
-# itself.
+# --- Rare turns of the modules that write: a user would lose the proof that a line is there, or a line itself.
 
 MINE, THEIRS = "- a fact [from: mine, 2026-01-01]", "- another [from: theirs, 2026-01-01]"
 
@@ -459,8 +457,7 @@ def test_a_place_that_was_let_go_leaves_the_others_held() -> None:
     assert entry == {}
 
 
-# --- damage: A journal that lost records: what it told of must not be forgotten, and no conversation may become
-# homeless.
+# --- A journal that lost records: what it told of must not be forgotten, and no conversation may become homeless.
 
 
 def cut(world: World, model: FakeModel) -> None:

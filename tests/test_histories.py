@@ -25,8 +25,7 @@ from tests.histories import editors, everywhere, processes
 from tests.histories.ground import STEPS, in_child
 from tests.histories.machine import Histories
 
-# --- sample: A small, always equal sample of tests/histories: what a user, their editors and other processes do to
-# one home.
+# --- A small, always equal sample of tests/histories: what a user, their editors and other processes do to one home.
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -68,8 +67,7 @@ def test_every_place_tells_the_same_after_corrections_on_two_machines() -> None:
     assert everywhere.rounds(1) == {}
 
 
-# --- found: What the histories have found, each as a test with a name of its own: the shortest way to it, and what it
-# cost.
+# --- What the histories have found, each as a test with a name of its own: the shortest way to it, and what it cost.
 
 
 @needs_fork
@@ -137,7 +135,7 @@ def test_a_copy_that_its_writer_has_just_put_in_place_is_no_leftover(world: Worl
     assert path.read_text() == "# Tasks\n"
 
 
-# --- fuzz: A small deterministic part of `make fuzz`, in every run: a parser that raises would end a whole harvest.
+# --- A small deterministic part of `make fuzz`, in every run: a parser that raises would end a whole harvest.
 
 INTERESTING = (
     b"\0",

@@ -27,8 +27,8 @@ from core.knowledge.digest import regenerate_digest
 from core.knowledge.ledger import write_ledger
 from tests.cli_call import call
 
-# --- injection: The digest in a prompt: a cache that stays warm, a switch that really switches, a fence that nobody
-# can close; and the one call by which a host gets it all.
+# --- The digest in a prompt: a cache that stays warm, a switch that really switches, a fence that nobody can close; and
+# the one call by which a host gets it all.
 
 ROOT = Path(__file__).resolve().parents[1]
 STABLE = ["You are a careful engineer.\n", "Tools: none.\n"]
@@ -244,7 +244,7 @@ def test_what_a_host_may_rely_on_is_named() -> None:
         assert f"`{name}" in page and hasattr(core.injection, name)
 
 
-# --- kept: The answer that is given before the program is loaded: never other than the one that it would give.
+# --- The answer that is given before the program is loaded: never other than the one that it would give.
 
 TODAY = "[from: a talk, 2026-05-01]"
 

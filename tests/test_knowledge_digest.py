@@ -29,7 +29,7 @@ from core.knowledge.same import statements
 from tests.cli_call import call
 from tests.harvest_world import World
 
-# --- digest: The digest: too large and it crowds every prompt; wrong and every new conversation starts from a mistake.
+# --- The digest: too large and it crowds every prompt; wrong and every new conversation starts from a mistake.
 
 
 def bullets(*lines: str) -> list[Bullet]:
@@ -234,7 +234,7 @@ def test_details_are_never_hidden() -> None:
     assert len(statements(rows)) == 2
 
 
-# --- alike: Alike and outdated bullets: a user hears of them, and nothing is done without their word.
+# --- Alike and outdated bullets: a user hears of them, and nothing is done without their word.
 
 
 def pair(old: str, new: str) -> list[str]:

@@ -43,7 +43,7 @@ from tests.edited import (
     unstrike,
 )
 
-# --- edit: A user's own edits: if these fail, an edit damages a line that nobody touched, or cannot be taken back.
+# --- A user's own edits: if these fail, an edit damages a line that nobody touched, or cannot be taken back.
 
 
 def test_new_words_keep_provenance_details_and_odd_spacing(tmp_path: Path) -> None:
@@ -232,8 +232,8 @@ def test_a_disk_that_refuses_the_write_leaves_the_file_and_says_so(
     assert data(paths, "facts.md") == b"- a\n"
 
 
-# --- edit bytes: Any edit of any file: every other line keeps its bytes, and undo gives the file back. If these fail,
-# an edit damages what stands beside it.
+# --- Any edit of any file: every other line keeps its bytes, and undo gives the file back. If these fail, an edit
+# damages what stands beside it.
 
 LINES = st.sampled_from(
     [
@@ -309,8 +309,7 @@ def others(text: bytes, touched: set[bytes]) -> list[bytes]:
     return [line for line in lines if line.decode("utf-8", "replace").strip() and line not in touched]
 
 
-# --- swap: Files are exchanged in one step, and what a crash leaves beside them is cleared without losing a user's
-# byte.
+# --- Files are exchanged in one step, and what a crash leaves beside them is cleared without losing a user's byte.
 
 
 def short(data: bytes) -> str:

@@ -29,7 +29,7 @@ from core.knowledge.projects import facts_about
 from tests.harvest_world import FakeModel, World
 from tests.made_home import make_home, write
 
-# --- notes: A note follows its file through renames and editors' saves, and never goes over to a stranger.
+# --- A note follows its file through renames and editors' saves, and never goes over to a stranger.
 
 
 @pytest.fixture
@@ -174,8 +174,8 @@ def test_a_row_that_knows_only_another_path_is_another_file() -> None:
     assert bind(SourceFile("/there/old.py", "5:6", 123, 10, "aa"), rebuilt).aside is None
 
 
-# --- facts: Notes on files that were on another computer became facts. If these fail, they are lost to whoever asks
-# about the file, or a stranger's file of the same name speaks for it.
+# --- Notes on files that were on another computer became facts. If these fail, they are lost to whoever asks about the
+# file, or a stranger's file of the same name speaks for it.
 
 
 def told_in(clone: Path) -> dict[str, frozenset[str]]:

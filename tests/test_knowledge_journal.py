@@ -49,7 +49,7 @@ from tests.faults.fault import Counter, Fault
 from tests.harvest_world import HURRIED, NOW, World, workspace_of
 from tests.histories.ground import in_child
 
-# --- journal: The journal and the ledger: what a crash leaves must be read as far as it can be trusted, and no further.
+# --- The journal and the ledger: what a crash leaves must be read as far as it can be trusted, and no further.
 
 PLAN = FrozenPlan(
     (
@@ -173,7 +173,7 @@ def test_a_plan_says_nothing_of_facts_where_there_are_none() -> None:
     assert told["facts"] == {"domain": "cli"} and set(told) == {*row, "facts"}
 
 
-# --- log: An edit that a crash cut off can still be undone: else a slip just before it could not be taken back.
+# --- An edit that a crash cut off can still be undone: else a slip just before it could not be taken back.
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 BEFORE = "# Facts\n\n- one\n- two\n"

@@ -114,7 +114,7 @@ def test_what_the_records_of_a_conversation_add_up_to() -> None:
     assert states_by_sha([{"t": "entry", "sha": "d", "entry": {}}])["d"].done is False
 
 
-# --- ledger: A ledger of many years: read in parts, so that the window stays alive, and never read as something else.
+# --- A ledger of many years: read in parts, so that the window stays alive, and never read as something else.
 
 HERE = Path("ledger.json")
 TEXTS = st.text(max_size=12) | st.sampled_from(

@@ -30,8 +30,7 @@ from core.knowledge.projects import NONE, OTHER, OWN, Here, here_in, nearness, p
 from core.knowledge.same import Statement, mark_of_text
 from tests.harvest_world import FakeModel, World, workspace_of
 
-# --- projects: Items know their project. A user would find one project's knowledge pushed out, or leaking into,
-# another's.
+# --- Items know their project. A user would find one project's knowledge pushed out, or leaking into, another's.
 
 
 def line(text: str, source: str) -> str:
@@ -426,7 +425,7 @@ def test_without_a_digest_file_no_project_has_one(tmp_path: Path) -> None:
     assert prefix(mine, str(tmp_path / "app")) == ""
 
 
-# --- known: The projects of a large ledger are remembered; what is remembered is never older than the ledger.
+# --- The projects of a large ledger are remembered; what is remembered is never older than the ledger.
 
 
 @pytest.fixture

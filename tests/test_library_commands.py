@@ -16,10 +16,9 @@ from typing import Any
 
 import pytest
 
-from core.base.config import Config
+from core.base.config import load_config
 from core.base.marks import NOTICE
-from core.base.result import KnowledgeError
-from core.base.settings import checked_value, find_setting
+from core.base.result import KnowledgeError, attempt
 from core.commands.library.upkeep import BUDGET_SECONDS, keep_up
 from core.commands.moment.worked import UsageReader
 from core.commands.workspace import open_workspace
@@ -388,11 +387,14 @@ def test_roles_are_as_the_page_says(plain: Home, tmp_path: Path, postgres: str) 
         ("workers", "tcp://10.0.0.7:8786", "10.0.0.7"),
     ],
 )
-def test_settings_of_the_library_take_places_and_no_passwords(key: str, good: str, bad: str) -> None:
-    setting = find_setting(key)
-    assert setting is not None and hasattr(Config, "__dataclass_fields__") and key in Config.__dataclass_fields__
-    assert checked_value(setting, good) == good and checked_value(setting, "") == ""
-    assert checked_value(setting, bad) is None
+def test_settings_of_the_library_take_places_and_no_passwords(tmp_path: Path, key: str, good: str, bad: str) -> None:
+    file = tmp_path / "config.toml"
+    for value in (good, ""):
+        file.write_text(f'[ai_settings.knowledge]\n{key} = "{value}"\n')
+        assert getattr(load_config(file, {}, tmp_path).config, key) == value
+    file.write_text(f'[ai_settings.knowledge]\n{key} = "{bad}"\n')
+    refused = attempt(load_config, file, {}, tmp_path)
+    assert isinstance(refused, KnowledgeError) and key in refused.error.message
 
 
 def test_without_the_packages_of_the_library_everything_else_goes_on(tmp_path: Path) -> None:

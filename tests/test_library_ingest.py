@@ -27,7 +27,6 @@ from core.library.extract import extract
 from core.library.ingest import IngestReport, ingest
 from core.library.prepare import Item, Prepared, Way, prepare
 from core.library.records import Chunk, Concept, Document, SourceProfile, UsageTrace, new_id
-from core.library.shelve import _kept
 from core.library.workers import local_processes
 from tests.cpu_time import cpu_seconds
 from tests.library_place import NOW, beside, later, opened
@@ -222,21 +221,17 @@ def test_a_long_document_of_which_all_was_used_changes_in_a_moment(library: Libr
         path.write_text("".join(f"## Part {number}\n\n{part}.\n\n" for number, part in enumerate(parts)))
         return str(path)
 
-    take_in(library, written())
+    new = cpu_seconds(lambda: take_in(library, written()), 1)
     (document,) = documents(library)
+    used = [chunk.id for chunk in chunks(library, document.id)]
     with library.writing() as connection:
         for at in range(0, 150, 50):
-            ids = tuple(chunk.id for chunk in chunks(library, document.id)[at : at + 50])
-            rows.add_trace(connection, UsageTrace(new_id(), ids, "debugging", "win", NOW))
+            rows.add_trace(connection, UsageTrace(new_id(), tuple(used[at : at + 50]), "debugging", "win", NOW))
     parts = [part.replace(" ", " new ", 1) for part in parts]
-    item = Item(written(), path.read_bytes(), "", "", NOW)
-    (prepared,) = prepare(item, Way())
-    with library.reading() as connection:
-        old = rows.chunks_of(connection, document.id)
-        used = {one.id for one in old}
-        kept = cpu_seconds(lambda: _kept(prepared.chunks, old, used), 1)
-        assert None not in _kept(prepared.chunks, old, used)
-    assert kept < 1.5 * cpu_seconds(lambda: prepare(item, Way()), 1)
+    changed = cpu_seconds(lambda: take_in(library, written()), 1)
+    (active,) = [row for row in documents(library) if row.status == "active"]
+    assert [chunk.id for chunk in chunks(library, active.id)] == used
+    assert changed < 2 * new, (changed, new)
 
 
 def test_a_document_that_a_person_took_out_stays_out(library: Library, guide: Path) -> None:

@@ -27,7 +27,7 @@ from core.llm.wire import LENGTHS, SIZES, ModelSettings, adapted
 from tests.llm_server import KEY, answered, model_server, reply, told
 from tests.waiting import wait_until
 
-# --- generate: From settings to a callable: what cannot work is told before anything is sent.
+# --- From settings to a callable: what cannot work is told before anything is sent.
 
 
 def connected(settings: ModelSettings, key: str = "") -> Any:
@@ -245,7 +245,7 @@ def test_where_nobody_tells_the_window_the_models_name_does(settings: ModelSetti
     assert window_of(settings, lambda name, variables: "") == window
 
 
-# --- command: Any program as a model: real programs, well behaved and not.
+# --- Any program as a model: real programs, well behaved and not.
 
 runs_programs = pytest.mark.skipif(os.name != "posix", reason="process groups and signals are POSIX")
 

@@ -31,7 +31,7 @@ from tests.harvest_world import World, says
 from tests.test_commands_facts import claude_session, harvested, workspace_of
 from tests.waiting import PATIENCE_SECONDS
 
-# --- server: A coding agent's session: a real client of the protocol's SDK, a real server, real files.
+# --- A coding agent's session: a real client of the protocol's SDK, a real server, real files.
 
 ROOT = Path(__file__).resolve().parents[1]
 OF_LIBRARY = {"retrieve", "record_usage", "ingest", "reflect"}
@@ -487,8 +487,8 @@ def test_without_the_library_there_is_a_sentence(home: Path) -> None:
     assert "Traceback" not in ended.stderr
 
 
-# --- tools: What an agent is given, tool by tool. An agent that works in one project must not be handed the tasks of
-# all others, nor pay four tokens for every one that it asked for.
+# --- What an agent is given, tool by tool. An agent that works in one project must not be handed the tasks of all
+# others, nor pay four tokens for every one that it asked for.
 
 
 @pytest.fixture

@@ -249,8 +249,8 @@ def test_two_processes_never_give_one_id_twice(tmp_path: Path) -> None:
     assert {row.content for row in loaded.memories} == {f"text {number}" for number in range(6)}
 
 
-# --- told: What `save`, `recall` and `memories` tell a user beside the memories themselves. If these fail,
-# something was changed, left out or not found, and nobody was told.
+# --- What `save`, `recall` and `memories` tell a user beside the memories themselves. If these fail, something was
+# changed, left out or not found, and nobody was told.
 
 
 def test_a_number_of_thousands_of_digits_names_no_memory(home: Path) -> None:
@@ -352,7 +352,7 @@ def test_an_undo_says_when_the_person_has_reworded_the_memory_since(home: Path) 
     assert "already" not in out and "stayed (changed since): two lines" in out and "three lines" in path.read_text()
 
 
-# --- file: One memory file: to the byte what the seed says, and whatever is wrong in it is said with its place.
+# --- One memory file: to the byte what the seed says, and whatever is wrong in it is said with its place.
 
 # --- saving ----------------------------------------------------------------------------------------------------------
 

@@ -29,8 +29,8 @@ from core.sources.tools import FILES, Place
 from tests.harvest_world import FakeModel, World, never, sha256
 from tests.store_makers import MAKERS, opencode_files, say_in_opencode
 
-# --- incremental: Conversations that go on after their harvest. A user would pay twice, read everything twice, or
-# see what they deleted come back; or a conversation would go although half of what it taught is nowhere.
+# --- Conversations that go on after their harvest. A user would pay twice, read everything twice, or see what they
+# deleted come back; or a conversation would go although half of what it taught is nowhere.
 
 NAME = "talk-11111111-1111-4111-8111-111111111111"
 
@@ -301,8 +301,7 @@ def test_a_damaged_cache_is_an_empty_one(world: World, damage: str) -> None:
     assert world.run(FakeModel(), HashCache.from_bytes(data)).harvested == 1
 
 
-# --- sessions: Conversations inside other tools' databases, harvested. A user would lose rows of a store, or pay
-# twice.
+# --- Conversations inside other tools' databases, harvested. A user would lose rows of a store, or pay twice.
 
 
 def reading(world: World, path: Path, source: str, **limits: bool) -> HarvestOptions:

@@ -50,7 +50,7 @@ def table_at(data: bytes, path: Sequence[str]) -> Any:
 
 
 def with_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) -> bytes:
-    """The bytes with a table of that name at their end. Errors: `not-toml`, `taken`, `cannot-edit`."""
+    """The bytes with a table of that name at their end. Raises KnowledgeError: `not-toml`, `taken`, `cannot-edit`."""
     text, document = _parsed(data)
     there = table_at(data, path)
     if there is not None:

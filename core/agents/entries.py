@@ -63,7 +63,7 @@ def _starts(value: Any) -> list[Any]:
 
 
 def put(entry: Entry, data: bytes | None) -> bytes:
-    """The file with an entry. Errors: those of its form; `taken` where something else has its name."""
+    """The file with an entry. Raises KnowledgeError: those of its form; `taken` where something else has its name."""
     if entry.append and has(entry, data):  # one of the user's own, which runs the same: twice would be once too often
         return data or b""
     match entry.form:

@@ -151,7 +151,8 @@ def value_at(data: bytes, path: Path) -> Any:
 def added(data: bytes, path: Path, value: Any, *, append: bool = False) -> bytes:
     """The bytes with `value` under `path`, or with `append` as the first element of the array there.
 
-    Unchanged where it is there already. Errors: `not-json`, `taken` (something else stands there), `cannot-edit`.
+    Unchanged where it is there already. Raises KnowledgeError: `not-json`, `taken` (something else stands there),
+    `cannot-edit`.
     """
     mark, text, root = _opened(data)
     target = member(root, path)

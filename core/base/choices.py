@@ -1,5 +1,5 @@
 """The words that a user may choose from, one tuple each, for the table of commands, the settings and the rooms, and the
-names of tools.
+names of tools; of one how it is said.
 
 Plain tuples in a module that imports nothing: `knowledge --help` shows them, and may not load a room for it.
 """
@@ -30,6 +30,13 @@ TASK_TYPES = (
     "debugging", "exploratory_research", "creative_inspiration", "other",
 )  # fmt: skip
 """What somebody may be doing when something is handed to them."""
+
+
+def task_words(task: str) -> str:
+    """`implementation_howto` as people write it."""
+    return task.replace("_", " ").replace("howto", "how-to")
+
+
 OUTCOMES = ("win", "partial", "miss", "misleading")
 """How that served: it helped, it was not enough, it was beside the point, it led astray."""
 # What documents of the library are, how they are looked for and shown, and how they stand to each other.

@@ -9,7 +9,7 @@ import re
 
 ERROR_CHARACTERS = 160
 KEY_CHARACTERS = 300
-"""A key of so many characters was cut there."""
+"""The characters of the longest key; a longer one is cut there."""
 LONG_TEXT = '"…"'
 """What stands for a long text in a command as a line tells it."""
 _PARTS = re.compile(r"&&|\|\||;|\n")

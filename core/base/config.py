@@ -160,8 +160,8 @@ def load_config(explicit: Path | None, env: Mapping[str, str], cwd: Path) -> Loa
     allowed is no error, whatever is in it: it narrows, and what else it says is told in a warning (`FolderFile`). The
     shipped file in a checkout, or a copy of it, is the shipped one there too.
 
-    Errors: a named file that is missing, unreadable bytes, broken TOML, a wrong type or value. An unknown key in our
-    table is a warning; keys of `[paths]` other than `home` belong to the host and are not judged.
+    Raises KnowledgeError: a named file that is missing, unreadable bytes, broken TOML, a wrong type or value. An
+    unknown key in our table is a warning; keys of `[paths]` other than `home` belong to the host and are not judged.
     """
     shipped = parsed_file(SHIPPED_FILE)
     defaults = _checked(SHIPPED_FILE, shipped)
@@ -356,8 +356,8 @@ def changed_config(data: bytes, key: str, value: Value) -> bytes:
 
     Where the key is written, only its value changes. Where it is not, one line is added to its table, or the table is
     added at the end; an empty file gets a short comment first. Before the new bytes are returned they are read back,
-    and everything but that key must compare equal. Errors: unknown key, value not accepted, broken TOML, or no way to
-    make the change that passes this test. Nothing is written.
+    and everything but that key must compare equal. Raises KnowledgeError: unknown key, value not accepted, broken TOML,
+    or no way to make the change that passes this test. Nothing is written.
     """
     setting = find_setting(key)
     if setting is None:

@@ -55,7 +55,7 @@ def seconds_of(when: object) -> float:
 
 
 def iso_of(seconds: float) -> str:
-    """Seconds since 1970 as ISO 8601 in UTC; "" for 0, and for a time that is none, as some stand in the databases of
+    """Seconds since 1970 as ISO 8601 in UTC; "" for 0, and for an invalid time, as some stand in the databases of
     other tools."""
     try:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if seconds else ""
@@ -72,6 +72,6 @@ def local_date(when: str) -> str:
         return ""
 
 
-def count(number: int, noun: str) -> str:
-    """`1 bullet`, `1,500 bullets`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def count(number: int, one: str, many: str = "") -> str:
+    """`1 bullet`, `1,500 bullets`; with `many`, where not an `s` alone makes it of `one`: `2 conversations wait`."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

@@ -184,11 +184,15 @@ def read_or_empty(path: str | Path) -> bytes:
         os.close(fd)
 
 
-def read_object(path: str | Path, limit: int) -> dict[str, Any] | None:
+DAMAGED = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""What it raises to read JSON that is damaged, and to take records out of values that are not what they were."""
+
+
+def read_object(path: str | Path, limit: int | None = None) -> dict[str, Any] | None:
     """A JSON object out of a file of at most `limit` bytes; None where there is none that can be read."""
     try:
         found = json.loads(read_file(path, limit).data.decode("utf-8-sig"))
-    except (OSError, ValueError, RecursionError):
+    except (OSError, *DAMAGED):
         return None
     return found if isinstance(found, dict) else None
 

@@ -17,7 +17,7 @@ from core.base.result import KnowledgeError
 TURN_SECONDS = 2.0
 """How long a writer waits for its turn in a folder. One turn is a write and its sync: milliseconds."""
 LOOK_SECONDS = 0.05
-"""So long a command waits for a lock at least: who asks whether anybody holds it has it for a moment."""
+"""How long a command waits for a lock at the least: who asks whether anybody holds it has it for a moment."""
 _TURN_STEP_SECONDS = 0.002
 _FAR = 1 << 30
 _LOCK_STEP_SECONDS = 0.01

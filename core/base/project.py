@@ -243,7 +243,7 @@ def identity_of(root: str) -> str:
         return ""
     commit = _root_commit(root, changed)
     remote = remote_of(git)
-    return " ".join([f"commit:{commit}"] * bool(commit) + [f"remote:{remote}"] * bool(remote))
+    return " ".join(f"{name}:{value}" for name, value in (("commit", commit), ("remote", remote)) if value)
 
 
 def remote_of(git: str) -> str:

@@ -19,7 +19,6 @@ from core.base import files
 T = TypeVar("T")
 SETTLED_SECONDS = 2.0
 """What was changed so lately may change again without its time telling so: what is made of it is not kept."""
-_DAMAGED = (OSError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError, RecursionError)
 
 
 def kept_ready(
@@ -45,7 +44,7 @@ def kept_ready(
         kept = json.loads(files.read_or_empty(place) or b"null")
         if isinstance(kept, dict) and kept["made_of"] == made_of:
             return read(kept["value"])
-    except _DAMAGED:
+    except (OSError, *files.DAMAGED):
         pass
     value = make()
     newest = max((max(row[3:]) for row in states if row), default=0)

@@ -279,7 +279,7 @@ def parse_setting(key: str, text: str) -> Value:
     """Turn what was typed on the command line into the typed value of `key`.
 
     Booleans are `true`/`false` (also on/off, yes/no), numbers are plain, lists are written as in TOML, and texts may
-    stand bare or in quotes. Errors: unknown key, or a text that the setting does not accept.
+    stand bare or in quotes. Raises KnowledgeError: unknown key, or a text that the setting does not accept.
     """
     import tomllib
 

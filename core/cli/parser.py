@@ -1,7 +1,7 @@
 """The words of a command line as a row of the table and its arguments, by argparse; and what else is made of the table:
 help, completion in shells, the manual page.
 
-Before they are parsed, a name that there is not is answered with the nearest one, and what a user may leave out is put
+Before they are parsed, an unknown name is answered with the nearest one, and what a user may leave out is put
 in.
 """
 
@@ -49,7 +49,7 @@ def without_alias(arguments: Sequence[str]) -> list[str]:
 
 
 def suggestion(arguments: Sequence[str]) -> str:
-    """A sentence about the first command or option that there is not, with the nearest that there is; "" for none."""
+    """A sentence about the first unknown command or option, with the nearest known one; "" for none."""
     row: Command | None = None
     for _, word in _words(arguments):
         name = word.partition("=")[0]

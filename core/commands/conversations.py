@@ -254,7 +254,7 @@ def find(
 ) -> ConversationHits:
     """The conversations that any words are about, best first; without words those that the filters let through, the
     newest first. `seconds` bounds how long what is new is read before. Of those whose folder `allowed` refuses nothing
-    is told. Raises KnowledgeError for a filter that is none."""
+    is told. Raises KnowledgeError for an unknown filter."""
     with opened_index(workspace, seconds) as (database, brought, problem):
         if database is None:
             return ConversationHits(words, warnings=(problem,) if problem else ())
@@ -320,7 +320,7 @@ def find_in(
 def filters_of(
     kind: str, since: str, before: str, tag: Sequence[str] | None, source: Sequence[str] | None, role: str
 ) -> ConversationFilters:
-    """What was asked for, days as dates. Raises KnowledgeError for a filter that is none, or for two that exclude each
+    """What was asked for, days as dates. Raises KnowledgeError for an unknown filter, or for two that exclude each
     other."""
     if kind and kind not in SEARCH_KINDS:
         raise KnowledgeError("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(SEARCH_KINDS)}")
@@ -335,7 +335,7 @@ def filters_of(
 
 
 def sources_named(names: Sequence[str]) -> tuple[str, ...]:
-    """The sources that are meant. Raises KnowledgeError for a name that is none, with all that there are."""
+    """The sources that are meant. Raises KnowledgeError for an unknown name, with all that there are."""
     found = []
     for text in names:
         name = known_name(text) or text.strip().lower()

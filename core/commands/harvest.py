@@ -53,8 +53,10 @@ if TYPE_CHECKING:
     from core.harvest.imports import ImportReport
 
 
-READY_SECONDS, WAITED_SECONDS = 5.0, 10.0
-"""So long a harvest reads conversations into the index afterwards, at most: one that nobody waits for, and another."""
+READY_SECONDS = 5.0
+"""How long a harvest that nobody waits for reads conversations into the index afterwards, at most."""
+WAITED_SECONDS = 10.0
+"""How long any other does."""
 MIN_HARVESTED_FOR_HINT = 10
 """A run that harvested at least this many conversations and found next to nothing says why that may be."""
 

@@ -67,7 +67,7 @@ def prompt_names(style: str) -> tuple[str, str]:
 
 
 def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: EditorWait) -> HarvestOptions:
-    """All settings of a run. Raises KnowledgeError for a prompt that cannot be read or a source that there is not."""
+    """All settings of a run. Raises KnowledgeError for a prompt that cannot be read or an unknown source."""
     config, paths = workspace.config, workspace.paths
     shipped = shipped_root() / "assets" / "prompts"
     try:

@@ -10,10 +10,14 @@ from core.harvest.report import HarvestReport
 from core.harvest.steps import CLASSES
 from core.knowledge.categories import CATEGORIES
 
-SHOWN, NAME = 20, 80
-"""At most this many conversations are named before a run, and so much of a name."""
-LINES, LINE_CHARACTERS = 10, 300
-"""At most this many new lines of a category are shown, and so much of one."""
+SHOWN = 20
+"""The most conversations that are named before a run."""
+NAME = 80
+"""The characters of such a name."""
+LINES = 10
+"""The most new lines of a category that are shown."""
+LINE_CHARACTERS = 300
+"""The characters of such a line."""
 HEADINGS = {
     "facts": "facts",
     "decisions": "decisions",

@@ -195,14 +195,14 @@ def words_of(
     workspace: Workspace, content: str, tags: Sequence[str] = (), keep_secrets: bool = False
 ) -> tuple[str, tuple[str, ...], str]:
     """Content and tags as they will stand in the file, and a sentence about the secrets that were replaced in them, ""
-    for none. Raises KnowledgeError: nothing to save, too much, a tag that is none."""
+    for none. Raises KnowledgeError: nothing to save, too much, an invalid tag."""
     way = BY_COMMAND.format("save or memories edit")
     masked, note = all_without_secrets(workspace, (content, *tags), keep_secrets, way)
     return clean_content(masked[0]), clean_tags(masked[1:]), note
 
 
 def preview(workspace: Workspace, content: str, tags: Sequence[str], project: str) -> Preview:
-    """Raises KnowledgeError as saving would have it: nothing to save, too much, a tag that is none, no such folder."""
+    """Raises KnowledgeError as saving would have it: nothing to save, too much, an invalid tag, no such folder."""
     words = words_of(workspace, content, tags)
     found = _project_on_disk(workspace, project) if project else None
     return Preview(words[0], words[1], sanitise_line(str(found or ""), None))

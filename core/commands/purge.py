@@ -159,7 +159,7 @@ def _backups_with(workspace: Workspace, purge: Purge) -> tuple[list[str], list[s
     for path in sorted(path for path in folder.glob("*") if path.is_file()) if folder.is_dir() else []:
         name = path.relative_to(workspace.paths.knowledge).as_posix()
         try:
-            held += [name] * is_holding(path, purge.holds)
+            held += [name] if is_holding(path, purge.holds) else []
         except (EOFError, zlib.error, gzip.BadGzipFile):
             damaged.append(f"{name} (damaged: it cannot be looked through)")
     return held, damaged

@@ -43,9 +43,10 @@ from core.search.query import search as find
 from core.search.store import COLUMNS, Row, counted
 
 LIMIT, MAX_LIMIT = 10, 1000
-VECTOR_SECONDS, FEW_VECTORS = 0.5, 200
-"""So long a search makes vectors that are missing, at most, and only where they are so few: a whole library of
-documents would make every search wait. Words never wait longer for meaning."""
+VECTOR_SECONDS = 0.5
+"""How long a search makes missing vectors, at most: words never wait longer for meaning."""
+FEW_VECTORS = 200
+"""The missing vectors above which it makes none: a whole library of documents would make every search wait."""
 _SINCE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?\Z")
 
 
@@ -86,7 +87,7 @@ def search(
 ) -> SearchReport:
     """The best entries for any text; conversations are none (`moment.find` has both). `since` and `before` are YYYY,
     YYYY-MM or YYYY-MM-DD; `scope` limits it to what may be told, or to one project. Raises KnowledgeError for no words,
-    a filter that is none, or a store that cannot be listed."""
+    an unknown filter, or a store that cannot be listed."""
     text = query if isinstance(query, str) else " ".join(query)
     if not text.strip():
         message = "there is nothing to search for"

@@ -38,7 +38,7 @@ from core.sources.walk import survey
 CLAUDE_DAYS = 30
 """After how many days Claude Code deletes a transcript unless its settings say `cleanupPeriodDays`."""
 FOR_EVER = 36_500
-"""Who has a tool keep its transcripts for so many days means that it shall delete none."""
+"""Whoever has a tool keep its transcripts for this many days means that it shall delete none."""
 SETTINGS_BYTES = 1 << 20
 
 
@@ -91,7 +91,7 @@ class SourcesReport:
 
 
 def chosen_sources(names: Sequence[str], *, typed: bool = False) -> tuple[str, ...]:
-    """The sources that were typed or set, each as it is meant. Raises KnowledgeError for one that there is not; with
+    """The sources that were typed or set, each as it is meant. Raises KnowledgeError for an unknown one; with
     `typed` also for a path at which there is nothing (one in the settings may be on a disk that is not there today)."""
     found: list[str] = []
     for text in names:
@@ -128,7 +128,7 @@ def unknown_sources(names: Sequence[str]) -> str:
 
 
 def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -> SourcesReport:
-    """Look at every place there is, or at those of one source. Raises KnowledgeError for a source that there is not."""
+    """Look at every place there is, or at those of one source. Raises KnowledgeError for an unknown source."""
     named = chosen_sources([name] if name else [*NAMES], typed=True)
     picked, problem = set_sources(workspace)
     report = SourcesReport([], picked=picked)
@@ -247,7 +247,7 @@ def _count(
 
 
 def day_of(nanoseconds: int) -> date | None:
-    """The day of the user's calendar, None for a time that is none: some stand in a tool's own database."""
+    """The day of the user's calendar, None for an invalid time: some stand in a tool's own database."""
     try:
         return date.fromtimestamp(nanoseconds / 1e9) if nanoseconds > 0 else None
     except (ValueError, OverflowError, OSError):

@@ -83,7 +83,7 @@ MOVED = {"quarantine": "held", "supersede": "outdated", "similar": "alike", "mis
 
 
 def command(name: str) -> Command:
-    """The row of one command. Raises KeyError for a name that there is not."""
+    """The row of one command. Raises KeyError for an unknown name."""
     module = import_module(MODULE[name], "core.commands")
     rows: tuple[Command, ...] = module.COMMANDS
     return next(row for row in rows if row.name == name)._replace(summary=SUMMARY[name])

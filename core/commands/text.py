@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from core.knowledge.edit import Edited
 
 KEY_CHARACTERS = 12
-"""So much of a hash is shown."""
+"""The characters of a hash that are shown."""
 
 
 def visible(text: str) -> str:
@@ -44,7 +44,8 @@ def change_text(edited: Edited) -> str:
         rows.append("  nothing to change: it is there already")
     elif edited.run:
         rows.append(f"'knowledge undo {edited.run}' takes this back")
-    return "\n".join(rows + [f"note: {edited.warning}"] * bool(edited.warning)) + "\n"
+    rows += [f"note: {edited.warning}"] if edited.warning else []
+    return "\n".join(rows) + "\n"
 
 
 def fed(facts: Mapping[str, int] | None) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from core.commands.row import SPOKEN, flag, listed, needed, option, top, whole_n
 from core.commands.text import count
 from core.commands.workspace import Workspace
 from core.conversation_index import Brought, Where, look
-from core.knowledge.ledger import FORGOTTEN, known_entries
+from core.knowledge.ledger import FORGOTTEN, known_entries, table_in
 from core.knowledge.same import mark_of_text
 from core.search import conversations as stored
 from core.search import store
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 NO_LONGER = "its tool no longer has it, the archive does"
 MOST_ALIKE = 50
 LOOK_SECONDS = 0.4
-"""So long a search reads what is new, at most; then it answers, and tells what is left."""
+"""How long a search reads what is new, at most; then it answers, and tells what is left."""
 
 
 def index_folder(workspace: Workspace) -> Path:
@@ -179,7 +179,7 @@ def part(
     whole: ReadableConversation, turn: int, around: int | None, role: str, limit: int | None, *, end: bool = False
 ) -> ReadableConversation:
     """The turns that matter: those within `around` of a turn (0: none is named), of one who spoke, at most `limit`;
-    counted from the `end` where that is asked for. Raises KnowledgeError for a turn that there is not."""
+    counted from the `end` where that is asked for. Raises KnowledgeError for a turn that does not exist."""
     if turn > whole.count:
         raise KnowledgeError("usage", f"there is no turn {turn}", whole.name, f"it has {count(whole.count, 'turn')}")
     low = turn - around if around is not None and turn else turn
@@ -421,9 +421,12 @@ def whole_of(workspace: Workspace, row: Held) -> Cleared:
     return whole
 
 
-MOST_KNOWN, MOST_BYTES, READ_BYTES = 5000, 64 << 20, 4 << 20
-"""Of so many conversations, the newest, so many bytes are looked through, which takes a tenth of a second; of those
-that have a word so many bytes are read, to see whether a tool printed it, which takes half a second at most."""
+MOST_KNOWN = 5000
+"""The newest conversations in whose files a word is looked for that no index has."""
+MOST_BYTES = 64 << 20
+"""The bytes of these files that are looked through: a tenth of a second."""
+READ_BYTES = 4 << 20
+"""The bytes of those with the word that are read, to see whether a tool printed it: half a second at most."""
 
 
 def where_printed(
@@ -480,10 +483,10 @@ def harvested(workspace: Workspace, row: Held) -> tuple[tuple[HarvestedItem, ...
                 continue
             plan = read_plans(workspace.paths.plans, str(entry.get("run", ""))).get(key)
             facts = plan.facts if plan is not None else {}
-            places, quotes = _table(facts, "evidence"), _table(facts, "quotes")
+            places, quotes = table_in(facts, "evidence"), table_in(facts, "quotes")
             for given in given_by(workspace.paths, key, entry):
                 mark = mark_of_text(given.text)
-                at = _table(places, mark)
+                at = table_in(places, mark)
                 turn, start, end = (at.get(name, 0) for name in ("turn", "start", "end"))
                 found[given.file, given.text] = HarvestedItem(
                     category_of(given.file), _clear(given.text), given.file, given.line,
@@ -492,11 +495,6 @@ def harvested(workspace: Workspace, row: Held) -> tuple[tuple[HarvestedItem, ...
     except OSError as error:
         return (), (f"what was harvested from it cannot be read: {error.strerror or error}",)
     return tuple(sorted(found.values(), key=lambda item: (item.turn or 10**9, item.file, item.line))), ()
-
-
-def _table(facts: Mapping[str, Any], key: str) -> dict[str, Any]:
-    found = facts.get(key)
-    return found if isinstance(found, dict) else {}
 
 
 def _clear(text: str) -> str:
@@ -519,7 +517,7 @@ def resume_of(row: Held) -> tuple[str, str]:
 
 
 AT_END = 6
-"""From the end so many turns are shown, unless a number is given."""
+"""The turns that are shown from the end, unless a number is given."""
 
 
 def show_text(shown: Shown) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LINES = 6
 """This many lines of one hit are shown."""
 WIDE = 320
-"""So much of a line that a tool gave back."""
+"""The characters of a line of a tool's output that are shown."""
 SPEAKERS = {"user": "you", "assistant": "assistant", "tool": "tool", "system": "put in by the tool", "": ""}
 
 

@@ -119,7 +119,7 @@ def _differing(record: Any, names: Any) -> dict[str, Any]:
 
 def _typed(row: Mapping[str, Any], names: Any) -> dict[str, Any]:
     """The values of a row, lists as tuples. Raises TypeError for one of another type than its field has, and KeyError
-    for one that there is not."""
+    for an unknown one."""
     by_name: dict[str, Field[Any]] = {one.name: one for one in names}
     return {key: _as(str(by_name[key].type), _tuples(value)) for key, value in row.items()}
 

@@ -22,7 +22,7 @@ _WHOLE = re.compile(r"(?<![\w.~/:])(?:[A-Za-z]:)?/(?:[\w.@+-]+/)+[\w.@+-]+")
 _RELATIVE = re.compile(r"`((?:[\w.@+-]+/)+[\w.@+-]*\w)`")
 _PART = re.compile(r"&&|\|\||[;|\n]")
 MAX_COMMAND = 8000
-"""So many characters of a command line are looked at."""
+"""The characters of a command line that are looked at."""
 _TAKES_BACK = re.compile(r"git (?:checkout (?!-b )(?=.*(?:-- |[./]))|restore (?!--staged))")
 _REMOVES = re.compile(r"(?:sudo )?(?:git )?rm (?!.*--cached)")
 _MOVES = re.compile(r"(?:git )?mv (?:-\w+ )*(?P<old>\S+) (?P<new>\S+)$")

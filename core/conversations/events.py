@@ -14,7 +14,7 @@ from typing import Any
 
 DONE_STATES = ("completed", "done", "cancelled", "canceled", "complete", "deleted")
 OUTPUT_HEAD, OUTPUT_TAIL = 800, 1200
-"""Of what a call gave back so many characters of its beginning and its end stay with the event."""
+"""The characters of the beginning and of the end of a call's output that stay with the event."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -162,7 +162,7 @@ class Fences(NamedTuple):
 
 _FENCE = re.compile(r"((?:[ \t>]|[*+-] |\d{1,3}[.)] ){0,24})(`{3,}|~{3,})")
 _CODE_INDENT = 4
-"""So much deeper than the line that opened a fence is code that shows one."""
+"""The columns by which code that shows a fence is deeper than the line that opened its own."""
 
 
 def code_fences(lines: Sequence[Line]) -> Fences:
@@ -262,8 +262,10 @@ def _closes(text: str, tag: str) -> bool:
     return tag != "tool-use" or text[0] == "<"
 
 
-TITLE_TURNS, TITLE_CHARACTERS = 5, 80
-"""Of so many turns the first that says something gives the title, and so much of it."""
+TITLE_TURNS = 5
+"""The first turns among which one that says something gives the title."""
+TITLE_CHARACTERS = 80
+"""The characters of the title."""
 _PLAN = re.compile(r"implement (?:the following|this) plan\b", re.IGNORECASE)
 _DECORATION = re.compile(r"^(?:[#>\s]|[-*]{1,9}(?:\s|$))+|`+|\*{2,}")
 """What a title does without: marks of headings and quotations, code and emphasis; a name such as `MAX_SIZE` or `*args`

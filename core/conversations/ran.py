@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from core.base.command_line import command_key, error_key, error_line, is_invocation
+from core.base.figures import count
 from core.conversations.changed import DELETED, MOVED, NO_CHANGE, Changed, change_files, command_parts, of_the_work
 from core.conversations.conversation import Turn
 from core.conversations.events import (
@@ -89,8 +90,7 @@ class End:
         if self.files:
             shown = ", ".join(f"`{name}`" for name in self.files[:MAX_FILES])
             more = ", …" if len(self.files) > MAX_FILES else ""
-            count = f"{len(self.files)} file{'s' * (len(self.files) > 1)}"
-            parts.append(f"{count} changed and not committed in the session ({shown}{more})")
+            parts.append(f"{count(len(self.files), 'file')} changed and not committed in the session ({shown}{more})")
         if self.commit:
             parts.append(f"{self.commit} {'pushed' if self.pushed else 'not pushed in the session'}")
         parts += [part for part in (self.pull, self.broken) if part]

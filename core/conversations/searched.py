@@ -16,19 +16,21 @@ from core.conversations.conversation import Turn
 from core.conversations.events import Call, Command, Edit, Event, Plan, Question, Todos, call_words
 from core.conversations.turns import cut
 
-LINES, LINE_CHARACTERS = 4, 200
-"""Of what a tool gave back so many of its first and of its last lines, and so much of one of them."""
+LINES = 4
+"""The first and the last lines of a tool's output that are searched."""
+LINE_CHARACTERS = 200
+"""The characters of such a line."""
 ERRORS = 6
 """This many lines between them that tell of an error."""
 SEEN = 1600
 """This many characters of its beginning and its end are looked at to find these: more than is shown, so that a secret
 that begins in what is shown is seen whole."""
 SPOKEN = 20_000
-"""Of one turn of a user or an assistant so much: a file that was pasted is not what they said."""
+"""The characters of a turn of the user or the assistant: a file that was pasted is not what they said."""
 TITLE_CHARACTERS = 120
 
 WRITTEN = 1500
-"""So many characters of what one edit wrote."""
+"""The characters of what one edit wrote."""
 _PATCH = re.compile(r"^(?:\*\*\* Begin Patch|diff --git |@@ |\+\+\+ )|\*\*\* (?:Add|Update) File: ", re.MULTILINE)
 _LEFT_OUT = r"\[… \d+ characters left out …\]"
 _ADDED = re.compile(rf"^(?:\+(?!\+)|(?={_LEFT_OUT}$))(.*)", re.MULTILINE)

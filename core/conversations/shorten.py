@@ -15,7 +15,7 @@ LEFT_OUT = "[…]"
 LEAST_LINE = 12
 """A shorter line is left out only behind one that is: alone it says nothing of where it came from."""
 LEAST_SAID_LINE = 40
-"""A line that somebody says again is left out from so many characters on: a shorter one may be a new answer."""
+"""The characters from which a line that somebody says again is left out: a shorter one may be a new answer."""
 
 _CLOCK = re.compile(
     r"^(?:[^\t\n]{0,80}\t){0,2}\ufeff?\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?\]? ", re.M

@@ -20,11 +20,16 @@ from core.experience.record import CHUNK, INFERRED, Use
 from core.experience.verdict import by_user, has_written, name_words, verdict
 from core.search.words import STOP_WORDS, words_of
 
-RUN, RUNS = 5, 1
-"""This many words in a row that both have are a repetition; so many repetitions are a use."""
-SHARE, TELLING, AT_ONCE = 0.5, 5, 4
-"""Such a share of a thing's telling words, and at least so many of them, are a use too; so many within one turn where a
-name of code is among them."""
+RUN = 5
+"""The words in a row that an answer repeats where it used a thing."""
+RUNS = 1
+"""The repetitions that make a use."""
+SHARE = 0.5
+"""The share of a thing's telling words that makes a use without a repetition."""
+TELLING = 5
+"""The fewest of these words."""
+AT_ONCE = 4
+"""The fewest within one turn, where a name of code is among them."""
 LOOKED = 20_000
 """Characters of an answer that are looked at."""
 

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
+from core.base.figures import count
+
 Tally: TypeAlias = Mapping[str, Mapping[str, int]]
 """Task -> outcome -> how often."""
 
@@ -19,7 +21,7 @@ NEEDED = 3
 VALUE = {"win": 1.0, "partial": 0.5, "miss": -0.4, "misleading": -1.0}
 """What an outcome says about the next use of the same kind."""
 SURE = 2.0
-"""From outcomes of so much value what they say counts half."""
+"""The value of all outcomes from which what they say counts half."""
 
 _DO = (
     r"(write|add|make|create|build|generate|rename|move|change|replace|enable|disable|turn|run|set|update|upgrade|remove|"
@@ -141,8 +143,7 @@ def outcomes_text(counts: Mapping[str, int]) -> str:
     """`3 wins, 1 misleading`."""
     words = {"win": ("win", "wins"), "partial": ("partial", "partial"), "miss": ("miss", "misses"),
              "misleading": ("misleading", "misleading")}  # fmt: skip
-    parts = [f"{counts[name]} {one if counts[name] == 1 else many}"
-             for name, (one, many) in words.items() if counts.get(name)]  # fmt: skip
+    parts = [count(counts[name], one, many) for name, (one, many) in words.items() if counts.get(name)]
     return ", ".join(parts) or "no outcomes"
 
 

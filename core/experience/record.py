@@ -31,10 +31,12 @@ from core.experience.kinds import Tally, counts_for, merged, over_tasks, speaks_
 
 NOTES = 4_000
 """Characters of a why, a question or a context."""
-IGNORED_OFTEN, MISLED_OFTEN = 5, 2
-"""Ignored so often, a line is not handed out unasked again; misleading so often neither."""
+IGNORED_OFTEN = 5
+"""A line that was ignored this often is not handed out unasked again."""
+MISLED_OFTEN = 2
+"""Nor is one that misled this often."""
 DECISIVE = 3
-"""So many misleadings for a kind of task, and no more wins than these, put a thing last for that kind."""
+"""A thing that misled this often for a kind of task, and won no more often, is shown last for that kind."""
 WARNED = 160
 """Characters of a why in a warning."""
 PATIENCE = 5.0
@@ -154,7 +156,7 @@ def at_tasks(times: Mapping[str, int]) -> str:
 
 
 def record(path: Path, uses: Iterable[Use]) -> int:
-    """Write uses down; how many were new. Raises KnowledgeError for an outcome that is none, or where the file cannot
+    """Write uses down; how many were new. Raises KnowledgeError for an unknown outcome, or where the file cannot
     be written."""
     rows = []
     for use in uses:
@@ -173,7 +175,7 @@ def record(path: Path, uses: Iterable[Use]) -> int:
 def warned_last(
     rows: Sequence[T], is_warned: Callable[[T], bool], limit: int, group: Callable[[T], Any] = lambda _row: 0
 ) -> list[T]:
-    """The first rows of an order, so many, with those behind that are warned of, each in its group. One that stood
+    """The first `limit` rows of an order, with those that are warned of last, each in its group. One that stood
     among the first does not fall off for that, but keeps the last place of several: it may be the only answer."""
     first = next(filter(is_warned, rows[:limit]), None)
     shown = sorted(rows, key=lambda row: (group(row), is_warned(row)))[:limit]
@@ -185,7 +187,7 @@ def warned_last(
 def write(execute: Callable[[str, Any], Any], trace: Mapping[str, Any], things: Sequence[str]) -> bool:
     """Every trace comes through here, whoever tells it: an agent, the user, a hook or a transcript; whether it was
     new. `execute` runs a statement with named parameters in the transaction of whoever has the table, this file's or
-    a server's. Raises KnowledgeError for an outcome or a kind of task that is none."""
+    a server's. Raises KnowledgeError for an unknown outcome or kind of task."""
     if trace["outcome"] not in OUTCOMES:
         raise KnowledgeError("bad-outcome", f"{trace['outcome']!r} is no outcome", hint=f"one of {', '.join(OUTCOMES)}")
     if trace["task_type"] not in TASK_TYPES:
@@ -226,7 +228,8 @@ def _moment(at: str) -> str:
 
 def served(path: Path, texts: Iterable[str], tells: Callable[[str], bool] | None = None) -> dict[str, Served]:
     """How each of these statements, places or chunks has served, of those that were used; none where the file is
-    damaged, which `doctor` says. Two projects may share a statement: with `tells` why it misled is told of uses in a
+    damaged, which `doctor` says. A file of an earlier format is brought up to date first, for it may be that nobody
+    ever writes into it. Two projects may share a statement: with `tells` why it misled is told of uses in a
     project that it lets through, and of none of which nobody knows the project."""
     found: dict[str, Served] = {}
     if not files.exists(path):

@@ -20,17 +20,23 @@ from core.conversations.conversation import Turn
 from core.conversations.events import INTERRUPTED, Command, Edit
 from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, words_of
 
-OPENING, GO_ON, FREE = 3, 6, 2
-"""A verdict stands in so many first sentences of the user's reply; where it has so few words, in that of the next reply
-too; one of so few goes on with the same matter."""
-REPLIES, TAKEN_BACK, ERRORS = 2, 3, 20
-"""So many replies tell how it went, behind so many the assistant may take it back, and an error is the one from before
-where it stood in so many turns."""
+OPENING = 3
+"""The first sentences of the user's reply in which a verdict stands."""
+GO_ON = 6
+"""The words of a reply up to which the next one is read too."""
+FREE = 2
+"""The words of a reply up to which it counts as no reply of its own ("go on")."""
+REPLIES = 2
+"""The replies that tell how it went."""
+TAKEN_BACK = 3
+"""The replies before which the assistant may take its own verdict back."""
+ERRORS = 20
+"""The turns before in which a pasted error must stand to be the same one."""
 TESTS = ("test", "integration")
 COMMAND = 3
-"""A thing names a command where it has so many words with which it begins."""
+"""The first words of a command by which a thing names it."""
 ASKS = 120
-"""An answer that has a question mark in so many of its last characters asks something."""
+"""The last characters of an answer that asks something: a question mark is among them."""
 SAID, ADMITS = 300, 700
 """Characters of a reply, and of an answer to it, in which such a thing is said."""
 

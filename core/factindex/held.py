@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.base import files
+from core.base.figures import count
 from core.base.result import Ok, attempt
 from core.factindex.facts import Fact, Problem, fact_from
 from core.factindex.index import read_index
@@ -44,7 +45,7 @@ def read_known(state: Path) -> Known:
         ids = {str(name): [str(one) for one in rows] for name, rows in loaded["files"].items()}
         kept = {str(name): [fact_from(row) for row in rows] for name, rows in loaded["kept"].items()}
         return Known(ids, kept, frozenset(map(str, loaded.get("lost", ()))))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except files.DAMAGED:
         return Known()
 
 
@@ -104,7 +105,7 @@ def is_sudden(gone: int, total: int) -> bool:
 
 
 def _vanished(found: FactFiles, file: str, gone: list[str], rows: int) -> Problem:
-    number = f"{rows or len(gone)} fact{'s' * ((rows or len(gone)) != 1)}"
+    number = count(rows or len(gone), "fact")
     read = found.by_name.get(file)
     if read is None:
         what = f"the file is gone, and {number} with it"

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from core.base.command_line import LONG_TEXT, command_key, goals, is_told
 
 SESSIONS = 400
-"""So many of the newest sessions of a project are asked."""
+"""The newest sessions of a project that are read."""
 AHEAD = 14
-"""So many commands behind a failure are looked at for what worked."""
+"""The commands behind a failure among which the one that worked is looked for."""
 SHOWN = 160
 _OF_GIT = re.compile(r"\bgit (?:-[cC] \S+ )*([a-z-]+)")
 

@@ -180,7 +180,7 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
     for row in rows:
         missing = gone(project, row.text, until)
         line = f"- {for_prompt(row.text, secrets=False)}"
-        line += f" (gone from git since: {', '.join(missing)})" * bool(missing)
+        line += f" (gone from git since: {', '.join(missing)})" if missing else ""
         line += f" (learned on {row.branch}, which was never merged)" * never_merged(project, row.branch, until)
         size = len(line.encode()) + 1
         if size <= room:

@@ -17,24 +17,38 @@ from typing import NamedTuple
 
 from core.search.words import STOP_WORDS, Stems, words_of
 
-LINE_CHARACTERS, KEPT_CHARACTERS, NEW = 420, 500, 0.4
-"""A line is at most so long, one of the category files as long as a harvest writes it (what works instead of what fails
-comes last in it), and so large a part of its words is not in the prompt."""
-MOST_TERMS, COMMON = 14, 3000
-"""So many of the rarest words are looked for; one that stands in more turns than this is none of them."""
-LEAST_TERMS, FEW_TURNS, FEW_SESSIONS = 2, 200, 8
-"""So many rare words are shared; in a project with more turns than that one more, for there two meet by chance, and in
-one of fewer sessions too, for there nobody knows yet which words are rare."""
-MASS, DENSITY = 1.25, 0.27
-"""The threshold: the shared words weigh as much as so many that stand in one turn of the project alone, and so large a
-part of the weight of the sentence they are."""
+LINE_CHARACTERS = 420
+"""The longest sentence of a session that is handed out."""
+KEPT_CHARACTERS = 500
+"""The longest line of a category file: as long as a harvest writes it, for what works instead comes last in it."""
+LINE_BYTES = 1000
+"""The bytes of the longest: 500 letters of two bytes. In scripts of three, 500 are more than a hint takes."""
+NEW = 0.4
+"""The least share of a line's words that the prompt does not have."""
+MOST_TERMS = 14
+"""The most words of a prompt that are looked for, the rarest first."""
+COMMON = 3000
+"""The turns above which a word is not rare."""
+LEAST_TERMS = 2
+"""The rare words that a prompt and a line must share; one more in a project where that may be chance."""
+FEW_TURNS = 200
+"""The turns from which it may be: in more of them two words meet by chance."""
+FEW_SESSIONS = 8
+"""The sessions below which it may be: with fewer nobody knows yet which words are rare."""
+MASS = 1.25
+"""The least weight of the shared words, in words that stand in a single turn of the project."""
+DENSITY = 0.27
+"""The least part of the weight of the line that they are."""
 CLOSING = 3
-"""In so many turns at the end of a session the assistant tells what came of it."""
+"""The turns at the end of a session in which the assistant tells its outcome."""
 COVERED = 0.1
-"""So much of what the words of a prompt weigh is shared: in a long paste some words meet any line."""
-ROWS, THREADS = 60, 1000
-"""So many turns that match, and so many of the newest sessions, are looked into."""
+"""The least part of the weight of the prompt that they are: some words of a long paste meet any line."""
+ROWS = 60
+"""The most turns that are read."""
+THREADS = 1000
+"""The newest sessions that are looked into."""
 LEAST_SENTENCE = 30
+"""The characters of the shortest sentence that is handed out."""
 _ENDS = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\"'(])|\n+|(?<=[。！？])")
 _MARK = re.compile(r"\A(?:[-*+•]|\d{1,2}[.)]) (?=\S)")
 _TALK = re.compile(
@@ -274,5 +288,10 @@ def adds(prompt: str, text: str) -> bool:
 
 
 def cut(text: str, most: int = LINE_CHARACTERS) -> str:
-    """A text in so many characters, cut between words."""
-    return text if len(text) <= most else f"{text[: text.rfind(' ', 0, most)]} …"
+    """A text in so many characters, and so many bytes that a hint has room for it, cut between words; within one where
+    the last half of it has no blank."""
+    begins = text[:most].encode(errors="ignore")[:LINE_BYTES].decode(errors="ignore")
+    if begins == text:
+        return text
+    blank = begins.rfind(" ")
+    return f"{begins[:blank] if blank > len(begins) // 2 else begins} …"

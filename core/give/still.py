@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from core.knowledge.removed import Removed
 
 MOST = 3
-"""So many paths, and so many names, of one line are asked for."""
+"""The most paths, and the most names, of one line that git is asked about."""
 SECONDS = 0.5
+"""The longest wait for one answer of git."""
 LEAST = 30
-"""A sentence is known by a part of it from so many characters on."""
+"""The characters of the shortest part by which a sentence is known."""
 _ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|; ")
 MAIN = ("main", "master", "trunk", "develop")
 _PATH = re.compile(r"(?<![\w/.:@-])(?:[\w@.-]+/)+[\w@-][\w@.-]*\.[A-Za-z]\w{0,7}\b")
@@ -176,7 +177,7 @@ def _in_log(root: str, until: float, *what: str) -> bool:
 
 
 def git(root: str, *asked: str, seconds: float = SECONDS, until: float = math.inf) -> str | None:
-    """What git answers, None where it refuses, takes longer than so many `seconds` or has not answered `until` then. It
+    """What git answers, None where it refuses, takes longer than `seconds` or has not answered `until` then. It
     runs nothing that a repository names."""
     done = _run(root, *asked, seconds=seconds, until=until)
     return done.stdout.decode("utf-8", "replace").strip() if done is not None and done.returncode == 0 else None

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from core.base.entry import statement_key
+from core.base.figures import count
 from core.base.markdown import ITEM_CHARACTERS, sanitise_line
 from core.base.project import normal_remote, project_root, remote_of, slug
 from core.base.secrets.redact import redact
@@ -216,7 +217,7 @@ def _why_invalid(payload: Mapping[str, Any], names: Collection[str]) -> str:
         return f"has {different:,} rows, more than any conversation teaches"
     read = [_item(key, row) if key in names else None for key, row in rows]
     if None in read and not any(item is not None and item.text for item in read):
-        return f"has {len(rows)} row{'s' * (len(rows) != 1)} of which none could be read"
+        return f"has {count(len(rows), 'row')} of which none could be read"
     return ""
 
 

@@ -80,8 +80,6 @@ def _strict(text: str) -> Any:
         return _TooDeep(f"is nested deeper than {MAX_DEPTH} levels")
     try:
         return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
-    except RecursionError:
-        return _TooDeep(f"is nested deeper than {MAX_DEPTH} levels")
     except ValueError as error:
         return error
 

@@ -37,7 +37,7 @@ from core.base.secrets.redact import redact
 from core.conversations.conversation import Conversation
 from core.conversations.render import header, rendered_turns, with_results
 from core.harvest.answer import FIELD_CHARACTERS, FULL, MAX_STEPS, OFFERED, SCHEMA, UNASKED, parse_answer
-from core.harvest.meter import RETRY_SUFFIX, cached_table
+from core.harvest.meter import RETRY_SUFFIX
 from core.harvest.steps import DistilSettings
 from core.knowledge.spending import WORST_BYTES_A_TOKEN
 
@@ -58,7 +58,8 @@ class KeptAnswers:
         self._keep = keep
         self._file = folder / f"{sha256}.json"
         self._asked = asked
-        self._known = {key: text for key, text in cached_table(self._file).items() if isinstance(text, str)}
+        answers = files.read_object(self._file) or {}
+        self._known = {key: text for key, text in answers.items() if isinstance(text, str)}
         self._used: dict[str, str] = {}
 
     def __call__(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:

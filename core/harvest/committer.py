@@ -162,7 +162,8 @@ class Committer:
             if marks(self.entries) != before:
                 write_ledger(self.paths, self.entries)
         except OSError as error:
-            self._append_error("missing-unknown", error)
+            what = "earlier harvests could not be checked for missing lines"
+            self._add_error("missing-unknown", f"{what}: {error.strerror}; the next run looks again", error)
 
     def _freeze(self, step: Step, harvest: Harvest, meter: Meter | None, at: datetime) -> FrozenPlan:
         """The lines, in the order that freeze.py tells, the ledger entry, and what the fact index will be told."""
@@ -288,12 +289,11 @@ class Committer:
         self.report.trash_until = max(self.report.trash_until, value.until)
         return True
 
-    def too_large(self, step: Step) -> bool:
+    def too_large(self, step: Step) -> None:
         old = self.entries.get(step.sha256, {})
         if (old.get("status"), old.get("path")) != ("too-large", step.artifact.path):
             self.record(step.sha256, self.entry_for(step, "too-large", self.now()) | {"run": self.run})
         self.report.too_large += 1
-        return True
 
     def fail(self, step: Step, error: ErrorInfo, meter: Meter | None) -> bool:
         """The conversation stays; the ledger says why."""
@@ -359,10 +359,10 @@ class Committer:
             when = self.now().isoformat()
             self.report.errors += close_run(self.paths, self.run, self.entries, when, lost=self._lost)
         except OSError as error:
-            self._append_error("close-failed", error)
+            what = "the end of the run could not be written"
+            self._add_error("close-failed", f"{what}: {error.strerror}; the next run finishes it", error)
 
-    def _append_error(self, code: str, error: OSError) -> None:
-        message = f"the end of the run could not be written: {error.strerror}; the next run finishes it"
+    def _add_error(self, code: str, message: str, error: OSError) -> None:
         self.report.errors.append(ErrorInfo(code, message, str(error.filename or self.paths.ledger)))
 
 

@@ -49,7 +49,6 @@ from core.harvest.asking import (
 )
 from core.harvest.freeze import mark_of_text, note_as_fact, persons_of
 from core.harvest.known import INTRODUCTION, KNOWN_BYTES, KNOWN_SHARE, Known, KnownStore, Shown
-from core.harvest.meter import cached_table
 from core.harvest.named_paths import note_roots, source_file, whole_path
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
@@ -396,7 +395,7 @@ def borne_out(
         return {}
     name = conversation.id or conversation.started
     with _lock:
-        kept = cached_table(file).items()
+        kept = (files.read_object(file) or {}).items()
         known = {key: [row for row in rows if isinstance(row, dict)] for key, rows in kept if isinstance(rows, list)}
         waiting = known.pop(project, [])
         again, waiting = commits_once(session, told, waiting, name)

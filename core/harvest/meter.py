@@ -20,6 +20,7 @@ from typing import Any
 
 from core.base import files
 from core.base.answer import Answer, Generate
+from core.base.figures import count
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.knowledge.spending import Purse, Spent, account_trouble
 
@@ -87,7 +88,7 @@ class Breaker:
 
 def stopped_note(not_tried: int, reason: ErrorInfo) -> str:
     """The sentence about conversations that were not tried; `reason` itself stands among the errors of the run."""
-    who = "1 conversation was" if not_tried == 1 else f"{not_tried} conversations were"
+    who = count(not_tried, "conversation was", "conversations were")
     return f"{who} not tried, for each would fail in the same way ({reason.message.rstrip('.')}); they stay as they are"
 
 
@@ -125,7 +126,8 @@ class Meter:
     """Asks the model on behalf of one conversation and adds up what that cost. A `Generate` itself.
 
     Token counts are the provider's own, None while it has reported none; `requests` is how often something was sent,
-    tries of one call included. `on_answer()` hears of each answer, on the thread that asked.
+    tries of one call included. `on_answer(calls, answer)` hears of each answer, the `calls`-th call, on the thread that
+    asked.
     """
 
     def __init__(
@@ -134,7 +136,7 @@ class Meter:
         budget: Budget | None = None,
         breaker: Breaker | None = None,
         purse: Purse | None = None,
-        on_answer: Callable[[], object] = lambda: None,
+        on_answer: Callable[[int, Answer], object] = lambda _calls, _answer: None,
     ) -> None:
         self._generate, self._purse, self._on_answer = generate, purse, on_answer
         self._budget = budget or Budget()
@@ -185,7 +187,7 @@ class Meter:
         real_out = len(answer.text) // BYTES_A_TOKEN if answer.output_tokens is None else answer.output_tokens
         self._budget.settle(estimate, real_in + real_out)
         self._settle(reserved, real_in, real_out)
-        self._on_answer()
+        self._on_answer(self.calls, answer)
         return answer
 
     def _settle(self, reserved: Spent, real_in: int, real_out: int) -> None:
@@ -294,7 +296,7 @@ def _of_call(schema: Mapping[str, Any] | None, answer: Answer, estimated: int) -
 
 def read_usage(file: Path, asked: str) -> Usage:
     """What is known of the model `asked`; `UNKNOWN` where the file is missing or damaged."""
-    row = cached_table(file).get(asked)
+    row = (files.read_object(file) or {}).get(asked)
     known = row if isinstance(row, dict) else {}
     fine: dict[str, Any] = {}
     for key, value in asdict(UNKNOWN).items():
@@ -307,14 +309,5 @@ def read_usage(file: Path, asked: str) -> Usage:
 def note_usage(file: Path, asked: str, more: Usage) -> None:
     """Add what a run was told. Raises nothing: it is a cache."""
     if more != UNKNOWN:
-        rows = cached_table(file) | {asked: asdict(read_usage(file, asked).plus(more))}
+        rows = (files.read_object(file) or {}) | {asked: asdict(read_usage(file, asked).plus(more))}
         files.write_cache(file, json.dumps(rows, sort_keys=True).encode())
-
-
-def cached_table(file: Path) -> dict[str, Any]:
-    """A JSON object in the cache folder; what is no file of ours, or was damaged, holds nothing."""
-    try:
-        found = json.loads(files.read_or_empty(file) or b"{}")
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -4,6 +4,7 @@ digest; and how conversations are handed to a model and back."""
 from __future__ import annotations
 
 import secrets
+import threading
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
@@ -12,7 +13,8 @@ from datetime import UTC, datetime
 from functools import partial
 
 from core.base import files
-from core.base.answer import Generate
+from core.base.answer import Answer, Generate
+from core.base.figures import count
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, Ok, Result, attempt
 from core.harvest.asking import KeptAnswers
@@ -54,26 +56,23 @@ class Distilled:
 
 class Live:
     """What a run tells while it waits: which conversations are being read, and what every answer has cost so far. For
-    all threads of a run; the meters are those of its conversations."""
+    all threads of a run. `spent` are the tokens sent and received, as the provider counts them."""
 
     def __init__(self, progress: Report, total: int) -> None:
         self._progress, self._total = progress, total
-        self.meters: dict[Step, Meter | None] = {}
-
-    @property
-    def spent(self) -> tuple[int, int]:
-        """Tokens sent and received so far, as the provider counts them."""
-        meters = [meter for meter in list(self.meters.values()) if meter is not None]
-        return sum(row.input_tokens or 0 for row in meters), sum(row.output_tokens or 0 for row in meters)
+        self._lock = threading.Lock()
+        self.spent = (0, 0)
 
     def begun(self, step: Step) -> None:
         """A conversation is being read."""
         self._report(step, BEGUN, 0)
 
-    def answered(self, step: Step) -> None:
-        """A model has answered about a part of it."""
-        meter = self.meters.get(step)
-        self._report(step, ANSWERED, meter.calls if meter is not None else 0)
+    def answered(self, step: Step, calls: int, answer: Answer) -> None:
+        """A model has answered about a part of it, the `calls`-th time."""
+        with self._lock:
+            sent, received = self.spent
+            self.spent = sent + (answer.input_tokens or 0), received + (answer.output_tokens or 0)
+        self._report(step, ANSWERED, calls)
 
     def _report(self, step: Step, kind: str, calls: int) -> None:
         sent, received = self.spent
@@ -290,7 +289,6 @@ class _Reader:
         if self.generate is not None:
             heard = partial(self._live.answered, step)
             meter = Meter(self.generate, self._budget, self.breaker, self._purse, heard)
-        self._live.meters[step] = meter
         if meter is None or self._options.kept is None:
             return Distilled(step, attempt(distil_step, step, self._options, meter, opened), meter)
         paid = KeptAnswers(meter, self._options.kept, step.sha256, self._options.asked)
@@ -436,13 +434,13 @@ def _gave(harvest: Harvest) -> str:
     number = len(harvest.items) - held
     if not harvest.items:
         return "nothing durable"
-    return f"{number} item{'s' * (number != 1)}" + (f", {held} held back" if held else "")
+    return count(number, "item") + (f", {held} held back" if held else "")
 
 
 def _held_note(number: int, trash_days: int) -> str:
     """The quarantine is a proof like any file, so its conversations may go: a user should look while they can."""
-    whose = "1 conversation" if number == 1 else f"{number} conversations"
     until = f"; what was taken away stays in the trash for {trash_days} days" if trash_days else ""
+    whose = count(number, "conversation")
     return f"nothing of {whose} is in a file or digest before you let it in ('knowledge review --kind held'){until}"
 
 

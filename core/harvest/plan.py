@@ -16,7 +16,6 @@ from core.base import files
 from core.base.figures import count, size
 from core.base.paths import Paths
 from core.harvest.classify import UNKNOWN_NAME, UNREAD, classify, is_done, plan_steps
-from core.harvest.meter import cached_table
 from core.harvest.proofs import Proofs
 from core.harvest.steps import QUIET_SECONDS, Classified, HarvestOptions, HarvestPlan, Step, expires
 from core.sources.archive import stand_ins
@@ -116,8 +115,8 @@ class _ShownSizes:
 
     def __call__(self, item: Artifact, sha256: str) -> int:
         if self._known is None:
-            kept = cached_table(self._file).items() if self._file is not None else ()
-            self._known = {key: size for key, size in kept if isinstance(size, int)}
+            kept = {} if self._file is None else files.read_object(self._file) or {}
+            self._known = {key: size for key, size in kept.items() if isinstance(size, int)}
         if sha256 not in self._known:
             from core.harvest.distil import shown_size  # it reads the conversation, and most are known
 
@@ -147,7 +146,7 @@ def _waiting(plan: HarvestPlan) -> list[str]:
         (plan.undone, "you undid the harvest ('--again' harvests", "again)"),
     )
     return [
-        f"{count(number, 'conversation')} wait{'s' * (number == 1)}: {why} {'it' if number == 1 else 'them'} {end}"
+        f"{count(number, 'conversation waits', 'conversations wait')}: {why} {'it' if number == 1 else 'them'} {end}"
         for number, why, end in rows
         if number
     ]

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from core.base.figures import count
 from core.base.paths import Paths
 from core.harvest.landed import Standing
 from core.knowledge.journal import FrozenPlan, read_plans
@@ -68,7 +69,7 @@ class Proofs:
         lost = Standing(self._paths).lost(plan)
         number = sum(map(len, lost.values()))
         where = " and ".join(lost)
-        return f"{number} line{'s' * (number != 1)} of its harvest vanished from {where}" if lost else ""
+        return f"{count(number, 'line')} of its harvest vanished from {where}" if lost else ""
 
 
 REPORTED = "missing_told"
@@ -157,7 +158,7 @@ def tell_missing(found: list[Missing], entries: Entries, run: str) -> str:
         return ""
     number, where = sum(len(row.lines) for row in new), sorted({row.file for row in new})
     return (
-        f"{number} harvested line{'s' * (number != 1)} vanished from {' and '.join(where)}; if an editor saved an "
+        f"{count(number, 'harvested line')} vanished from {' and '.join(where)}; if an editor saved an "
         "older text, 'knowledge review all vanished --yes' puts them back; if you removed them, --no says so"
     )
 

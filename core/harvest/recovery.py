@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from core.base import files, locks
 from core.base.checked_lines import Record, decode, decode_line, encode
+from core.base.figures import count
 from core.base.homes import advice
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
@@ -114,7 +115,7 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, editor_w
     if bad:
         state.damaged = data
     if bad and (behind or bad != [len(lines)]):  # a last line without its break may be a write that a crash tore
-        what = f"{len(behind)} record{'s' * (len(behind) != 1)} behind the damage"
+        what = f"{count(len(behind), 'record')} behind the damage"
         state.keep_damaged(paths, now, f" in line {bad[0]} of {len(lines) - (not lines[-1])}, with {what}")
     records = _made_whole(paths, readable, state.entries) if bad else readable
     if not records:
@@ -131,7 +132,7 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, editor_w
     finally:
         journal.close()
     if replayed:
-        state.notes.append(f"finished {replayed} harvest{'s' * (replayed != 1)} that the last run left in the middle")
+        state.notes.append(f"finished {count(replayed, 'harvest')} that the last run left in the middle")
     sync_reclaimed(paths)
     state.errors += close_run(paths, run, state.entries, now.isoformat(), behind)
 

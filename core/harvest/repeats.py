@@ -31,7 +31,7 @@ from core.knowledge.changes import EDIT_RUN, read_changes
 from core.knowledge.confirmed import confirmed_bullets, read_confirmed
 from core.knowledge.file_notes import note_now, read_records
 from core.knowledge.journal import FrozenPlan
-from core.knowledge.ledger import Entries
+from core.knowledge.ledger import Entries, table_in
 from core.knowledge.lines import PlannedFile, absent_lines, key_of
 from core.knowledge.run_state import UNDO
 
@@ -57,7 +57,7 @@ class Repeats:
 
     def settled(self, plan: FrozenPlan) -> FrozenPlan:
         """The plan with the lines of others where it repeats them."""
-        evidence = _table(plan.facts, "evidence")
+        evidence = table_in(plan.facts, "evidence")
         moved: dict[str, str] = {}
         done = []
         for planned in plan.files:
@@ -108,7 +108,7 @@ class Repeats:
                 plan = self._proofs.plan(sha, self._entries.get(sha))
             except OSError:
                 continue
-            if plan is not None and (turn := _turn(_table(plan.facts, "evidence"), mark_of_text(text))):
+            if plan is not None and (turn := _turn(table_in(plan.facts, "evidence"), mark_of_text(text))):
                 return turn
         return ""
 
@@ -149,7 +149,7 @@ class Repeats:
 
     def _note(self, plan: FrozenPlan) -> None:
         """What the plan will write, before it stands there."""
-        evidence = _table(plan.facts, "evidence")
+        evidence = table_in(plan.facts, "evidence")
         for planned in plan.files:
             if planned.name not in CATEGORY_FILES:
                 continue
@@ -186,11 +186,6 @@ def _turn(evidence: Mapping[str, Any], mark: str) -> str:
     row = evidence.get(mark)
     said = row.get("said") if isinstance(row, dict) else ""
     return said if isinstance(said, str) else ""
-
-
-def _table(facts: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = facts.get(key)
-    return found if isinstance(found, dict) else {}
 
 
 def _renamed(table: Any, moved: Mapping[str, str]) -> Any:

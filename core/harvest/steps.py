@@ -118,8 +118,8 @@ class Fate:
         kinds = ((self.before, "harvested before"), (self.new, "once harvested"), (self.unread, "unread"))
         parts = [(number, words) for number, words in kinds if number]
         which = ", ".join(f"{number:,} {words}" for number, words in parts) if len(parts) > 1 else parts[0][1]
-        rest = f"; {self.stay:,} {'is' if self.stay == 1 else 'are'} harvested and left in place" if self.stay else ""
-        return f"{count(self.going, 'conversation')} {'goes' if self.going == 1 else 'go'} {where} ({which}){rest}"
+        rest = f"; {count(self.stay, 'is', 'are')} harvested and left in place" if self.stay else ""
+        return f"{count(self.going, 'conversation goes', 'conversations go')} {where} ({which}){rest}"
 
 
 class SourceCount(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from core.base import files
+from core.base.figures import count
 from core.base.markdown import parse_bullets, sanitise_name, split_provenance
 from core.base.paths import Paths
 from core.base.result import ErrorInfo
@@ -62,7 +63,7 @@ def leave_unproven(committer: Committer, steps: Iterable[Step], run: str) -> Non
     if found and recovered.damaged:
         recovered.keep_damaged(paths, when)
     if waiting:
-        whose = "1 conversation waits" if waiting == 1 else f"{waiting} conversations wait"
+        whose = count(waiting, "conversation waits", "conversations wait")
         committer.report.notes.append(
             f"{whose}, because lines of a harvest that nothing proves any more stand in the files: 'knowledge ledger "
             "--status harvest-failed' names the runs that 'knowledge undo' takes back"
@@ -131,7 +132,7 @@ def _reported(changes: list[Change], run: str, sha: str, standing: Lines) -> Lin
 
 def _error(lines: Lines, run: str, step: Step) -> ErrorInfo:
     number, where = sum(map(len, lines.values())), sorted(lines)
-    stand = "1 line of an earlier harvest stands" if number == 1 else f"{number} lines of an earlier harvest stand"
+    stand = count(number, "line of an earlier harvest stands", "lines of an earlier harvest stand")
     message = (
         f"{stand} in {' and '.join(where)}, but what proves that harvest is lost; the model was not asked again, so "
         "that nothing stands there twice"

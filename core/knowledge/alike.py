@@ -152,7 +152,7 @@ def superseding(rows: Sequence[Placed]) -> list[Superseding]:
         if not (SHARED_WORDS <= shared >= SHARED_PART * longer and longer - shared <= VALUE_WORDS):
             continue  # they have too little in common to speak of the same
         first, second = rows[one], rows[other]
-        old, new = (first, second) if _age(first) <= _age(second) else (second, first)
+        old, new = (first, second) if age_of(first) <= age_of(second) else (second, first)
         if old.bullet.provenance is None or new.bullet.provenance is None:
             continue
         if old.bullet.provenance.source == new.bullet.provenance.source != BY_HAND:
@@ -166,7 +166,7 @@ def superseding(rows: Sequence[Placed]) -> list[Superseding]:
         why = _contradiction(earlier, later, before)
         if why:
             found.append(Superseding(old, new, why))
-    return sorted(found, key=lambda pair: (pair.old.file, pair.old.bullet.line, _age(pair.new)))
+    return sorted(found, key=lambda pair: (pair.old.file, pair.old.bullet.line, age_of(pair.new)))
 
 
 OFFER_WORDS = {
@@ -241,7 +241,8 @@ def _file_of(text: str) -> str:
     return found["path"] if found is not None else ""
 
 
-def _age(row: Placed) -> tuple[str, int]:
+def age_of(row: Placed) -> tuple[str, int]:
+    """The day and the line of a bullet: of two the smaller is the older."""
     provenance = row.bullet.provenance
     return (provenance.date if provenance is not None else "", row.bullet.line)
 

@@ -32,7 +32,7 @@ def read_answers(paths: Paths) -> Answers:
 def _read(paths: Paths) -> Answers:
     try:
         found = json.loads(files.read_or_empty(paths.state / NAME) or b"{}")
-    except (ValueError, RecursionError):
+    except files.DAMAGED:
         return {}
     if isinstance(found, list):
         return {key: {"until": "", "run": ""} for key in found if isinstance(key, str)}

@@ -33,7 +33,7 @@ class BulletRef:
 
 _QUOTED = re.compile(r'(?P<text>.*) \(quote: "(?P<quote>[^"]*)"\)\Z', re.DOTALL)
 QUOTE_CHARACTERS = 500
-"""So much of a quote is shown: it is looked at, not kept as knowledge."""
+"""The characters of a quote that are shown: it is looked at, not kept as knowledge."""
 
 
 def with_quote(text: str, quote: str) -> str:

@@ -20,7 +20,7 @@ from core.base.paths import Paths
 
 CONFIRMED = "confirmed.json"
 SOURCES = 50
-"""At most so many conversations are named of one statement; the others are counted."""
+"""The most conversations that are named of one statement; the others are counted."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def read_confirmed(paths: Paths) -> Confirmations | None:
         return {
             str(file): {str(mark): _again(row) for mark, row in rows.items()} for file, rows in found["files"].items()
         }
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except files.DAMAGED:
         return None
 
 

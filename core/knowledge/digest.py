@@ -247,7 +247,7 @@ def _fill(rows: list[_Row], room: int, short: Callable[[str], str], note: str = 
 
 _CAME = re.compile(r"\[from: (?P<name>[^\[\]\n]+), (?P<day>\d{4}-\d\d-\d\d)\]$", re.MULTILINE)
 SHORT_NAME = 8
-"""The least characters of it: a hash of so many is told from all others."""
+"""The fewest characters of it: enough to tell a hash from all others."""
 
 
 def _short_provenances(names: Iterable[str]) -> Callable[[str], str]:

@@ -190,7 +190,7 @@ def archive(
     `records` and `unfinished` and nothing else: where nothing is unfinished it becomes the archive itself. Its plans,
     `done` and `moving` were synced before; what a power cut may take of the rest, the ledger tells, which was too.
     """
-    path = plans / f"{run}.jsonl"
+    path = _archive(plans, run)
     if records:
         files.make_folder(plans)
     if records and whole and not unfinished and not files.exists(path):
@@ -208,9 +208,24 @@ def archive(
         files.remove_file(journal)
 
 
+def _archive(plans: Path, run: str) -> Path:
+    return plans / f"{run}.jsonl"
+
+
+def archive_of(plans: Path, run: str) -> Path | None:
+    """Where the records of a run are kept; None for what is no name of one, for it may stand in a file that a user
+    edits, or be typed."""
+    is_name = bool(run) and not run.startswith(".") and not set(run) & set("/\\\0") and len(run) < 200
+    return _archive(plans, run) if is_name else None
+
+
+def read_archive(plans: Path, run: str) -> dict[str, Pending]:
+    """The conversations in the archive of one run, by sha256. Raises OSError."""
+    path = archive_of(plans, run)
+    return states_by_sha(read_journal(path)) if path is not None else {}
+
+
 def read_plans(plans: Path, run: str) -> dict[str, FrozenPlan]:
     """The committed plans in the archive of one run, by sha256: those that were proven. Raises OSError."""
-    if not run or "/" in run or "\0" in run or run.startswith("."):
-        return {}
-    states = states_by_sha(read_journal(plans / f"{run}.jsonl"))
+    states = read_archive(plans, run)
     return {sha: state.plan for sha, state in states.items() if state.done and state.plan is not None}

@@ -47,7 +47,7 @@ BETWEEN = b'\n    },\n    "'
 HEAD, TAIL = b'{\n  "entries": {\n    "', b"\n    }\n  }\n}\n"
 _BETWEEN, _END = re.compile(re.escape(BETWEEN)), b"\n    }"
 _ENTRY_BYTES = 4096
-"""So much is read of an entry at first: most are shorter."""
+"""The bytes of an entry that are read at first: most are shorter."""
 
 UNDONE = "undone"
 """The status of a conversation whose harvest was undone; and the key, of whatever status, that names that run."""
@@ -159,14 +159,15 @@ def joined(one: Entries, other: Entries) -> Entries:
             found[sha] = entry
             continue
         old, new = sorted((known, entry), key=lambda row: (row.get("status") == "harvested", str(row.get("at", ""))))
-        trash = {**_table(old, "trash"), **_table(new, "trash")}
+        trash = {**table_in(old, "trash"), **table_in(new, "trash")}
         places = sorted(restored_paths(old) | restored_paths(new))
         found[sha] = {**new, **({"trash": trash} if trash else {}), **({"restored": places} if places else {})}
     return found
 
 
-def _table(entry: Mapping[str, Any], key: str) -> dict[str, Any]:
-    value = entry.get(key)
+def table_in(row: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """The table that stands under a key of an entry, or of the facts of a plan; {} where something else does."""
+    value = row.get(key)
     return value if isinstance(value, dict) else {}
 
 
@@ -459,7 +460,7 @@ def note_unrecorded_moves(state: Pending, entry: Entry, trash: Mapping[str, list
 
     Without a date in the ledger the trash keeps it for the whole grace period from the moment of the rename.
     """
-    known = {*_table(entry, "trash"), *(str(row.get("trash", "")) for row in state.reclaimed)}
+    known = {*table_in(entry, "trash"), *(str(row.get("trash", "")) for row in state.reclaimed)}
     names = [name for name in trash.get(state.sha256, ()) if name not in known]
     moving = sorted(state.unrecorded, key=files.exists)  # those that are gone first
     for path, name in zip_longest(moving, names[: len(moving)], fillvalue=""):
@@ -483,7 +484,7 @@ def note_reclaimed(entry: Entry, moved: dict[str, Any]) -> None:
     """Write into an entry that its conversation was moved to the trash (or removed, with a grace period of none)."""
     entry["deleted"] = True
     if moved.get("trash"):
-        entry["trash"] = {**_table(entry, "trash"), str(moved["trash"]): str(moved.get("path", ""))}
+        entry["trash"] = {**table_in(entry, "trash"), str(moved["trash"]): str(moved.get("path", ""))}
         entry["trashed_until"] = str(moved.get("until", ""))
 
 

@@ -31,9 +31,9 @@ from core.knowledge.hunks import apply_hunks, bare, split
 from core.knowledge.swap import append_expected, is_process_at_work, replace_expected
 
 KEPT_BYTES = 1 << 16
-"""So large the log may grow before it is emptied; so much is read before an edit."""
+"""The bytes to which the log may grow before it is emptied, and which are read before an edit."""
 CARRYING_SECONDS = 10.0
-"""So long an edit waits for another program that is just carrying the store over."""
+"""How long an edit waits for another program that is just carrying the store over."""
 
 
 Put = Callable[[], "Change | bool"]

@@ -122,7 +122,7 @@ def hashed(secret: bytes, key: str) -> str:
 def with_hash(data: bytes, secret: bytes, digest: str, day: str) -> bytes:
     """The file with a statement that is removed for ever, and with the key of its hash."""
     text = data.decode("utf-8", "surrogateescape") or f"{HEADER}\n\n"
-    text += "\n" * (not text.endswith("\n"))
+    text = text if text.endswith("\n") else f"{text}\n"
     if secret.hex() not in text:
         text += f"<!-- key: {secret.hex()} -->\n"
     if f"- {digest} [" not in text:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from core.base import files, locks
 from core.base.checked_lines import Record
+from core.base.figures import count
 from core.base.paths import Paths
 from core.knowledge.changes import EDIT_RUN, Change
 from core.knowledge.digest import HEADER, written_once
@@ -61,9 +62,7 @@ class RunState:
                 return "the last harvest was cut off before it wrote anything into your files"
             if not self.owed:
                 return "the last harvest was cut off before its end; what it read is in your files"
-            whose = (
-                "1 conversation that it read is" if self.owed == 1 else f"{self.owed:,} conversations that it read are"
-            )
+            whose = count(self.owed, "conversation that it read is", "conversations that it read are")
             return f"the last harvest was cut off: {whose} not in your files yet"
         return "nothing has been harvested yet" if self.state == NEVER else "the last harvest came to its end"
 

@@ -48,7 +48,7 @@ def read_foreign(kind: str, data: bytes, name: str) -> Foreign:
     """Read `data`, a file of a `kind` of `READERS`, in another process. May be called from several threads; each has
     a process for as long as it waits. `name` is for the sentence of an error.
 
-    Errors: `too-slow`, `too-large` (memory or text), `reader-died`, `no-reader` (a package is missing),
+    Raises KnowledgeError: `too-slow`, `too-large` (memory or text), `reader-died`, `no-reader` (a package is missing),
     `broken`, `no-process`.
     """
     while True:
@@ -90,7 +90,8 @@ class _Reader:
         self._requests, self._answers = self._process.stdin, self._process.stdout
 
     def read(self, kind: str, data: bytes, name: str) -> Foreign:
-        """Errors: those of `read_foreign`, but `no-process`. After one of `_ENDED` the process is no more."""
+        """Raises KnowledgeError: those of `read_foreign`, but `no-process`. After one of `_ENDED` the process is no
+        more."""
         self.used, began = True, time.monotonic()
         try:
             asked = {"kind": kind, "seconds": READ_SECONDS, "memory": READ_MEMORY}

@@ -26,6 +26,7 @@ from sqlalchemy import Connection, func, or_
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.base import files
+from core.base.figures import count
 from core.base.result import ErrorInfo, KnowledgeError, Result, attempt, disk_errors
 from core.base.secrets.redact import redact
 from core.library import rows, schema
@@ -327,7 +328,7 @@ class _Run:
             self.report.documents.append(row)
             self.report.warnings += map(str, document.warnings)
             if row.left:
-                uses = "1 usage record stays" if row.left == 1 else f"{row.left} usage records stay"
+                uses = count(row.left, "usage record stays", "usage records stay")
                 why = f"the new text has no more what was used of the old one; {uses} with the former version"
                 self.report.warnings.append(str(ErrorInfo("left-behind", why, document.source)))
             self.report.redacted.update(document.redacted)

@@ -38,7 +38,10 @@ NESTED = (
 )
 """By these an agent knows that it runs inside a session, and refuses to start or joins it. A harvest that a hook began
 inherits them; what an agent is asked by us is no part of that session."""
-COMPLAINT_BYTES, MOST_COMPLAINTS = 16 << 10, 64 << 20  # so much is told in the error sentence; with more it is ended
+COMPLAINT_BYTES = 16 << 10
+"""What the error sentence tells of its complaints."""
+MOST_COMPLAINTS = 64 << 20
+"""The bytes of complaints with which it is ended."""
 FAREWELL_SECONDS = 0.5  # for what a program leaves running, before the polite signal and before the final one
 
 
@@ -66,7 +69,7 @@ def asking_place(folder: str = "") -> Iterator[Path]:
 
 
 def output_of(ended: Finished) -> str:
-    """The output of a program as text. Errors: `command-failed`, `bad-answer`."""
+    """The output of a program as text. Raises KnowledgeError: `command-failed`, `bad-answer`."""
     if ended.status != 0:
         raise _failed(ended.name, ended.status, ended.complaints)
     try:
@@ -89,7 +92,7 @@ def finished(
     """Run `command` (an argument list, no shell) once in `folder`, for at most `seconds` of wall-clock time, and ask it
     `prompt` below `ASKED_LINE`. `environment` is added to that of this process.
 
-    Errors: `command-missing`, `timed-out`, `cancelled`, `answer-too-large`.
+    Raises KnowledgeError: `command-missing`, `timed-out`, `cancelled`, `answer-too-large`.
     """
     deadline = time.monotonic() + seconds
     name = excerpt(command[0], limit=80)

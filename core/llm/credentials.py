@@ -48,8 +48,8 @@ def keys_from(path: Path | None, environment: Mapping[str, str]) -> KeyFinder:
 def read_keys(path: Path) -> dict[str, str]:
     """The table `[keys]` of the file at `path`; empty when there is no such file.
 
-    Errors: `credentials-exposed` (others can read it), `credentials-unreadable`, `credentials-malformed`. None of
-    them quotes the file.
+    Raises KnowledgeError: `credentials-exposed` (others can read it), `credentials-unreadable`,
+    `credentials-malformed`. None of them quotes the file.
     """
     try:
         # Not blocking: a FIFO of this name must not hold us.

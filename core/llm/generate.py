@@ -81,8 +81,8 @@ def connect(
     """The callable that asks the model of `settings`; nothing is sent yet.
 
     `credentials` is `credentials.keys_from(path, os.environ)`. `cancelled` is asked often while a call waits, from the
-    calling thread. Errors: `unknown-provider`, `bad-settings`, `no-model`, `no-command`, `no-credentials`,
-    `bad-address` and those of `credentials`.
+    calling thread. Raises KnowledgeError: `unknown-provider`, `bad-settings`, `no-model`, `no-command`,
+    `no-credentials`, `bad-address` and those of `credentials`.
     """
     spec = PROVIDERS.get(settings.provider)
     if spec is None:
@@ -142,7 +142,7 @@ def _counting_starts(ask: Generate) -> Generate:
 
 def _program(settings: ModelSettings, preset: Preset | None, cancelled: Callable[[], bool]) -> Generate:
     """`Generate` over a program: the user's own, for which the prompt says in words what is wanted, or the command line
-    of a coding agent. Errors: `no-command`, `command-missing`."""
+    of a coding agent. Raises KnowledgeError: `no-command`, `command-missing`."""
     if preset is None and (not settings.command or not settings.command[0].strip()):
         hint = 'set command in [ai_settings.knowledge], for example ["my-agent", "--print"]'
         raise KnowledgeError("no-command", "the provider command needs a program to run", hint=hint)

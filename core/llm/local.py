@@ -41,7 +41,7 @@ _lock = threading.Lock()
 
 def named(model: str) -> Path:
     """The file that a setting means: a whole path, or one below `~`. A path that begins in the current folder is none:
-    who made that folder would choose the model. Errors: `no-model`, `bad-settings`."""
+    who made that folder would choose the model. Raises KnowledgeError: `no-model`, `bad-settings`."""
     text = model.strip()
     if not text:
         raise KnowledgeError("no-model", "the provider local needs a model", hint="set model to a GGUF file")
@@ -59,7 +59,7 @@ def named(model: str) -> Path:
 
 
 def connect_local(settings: ModelSettings, over_http: OverHttp) -> Generate:
-    """A model that is loaded when it is first asked. Errors: `not-installed`, those of `named`."""
+    """A model that is loaded when it is first asked. Raises KnowledgeError: `not-installed`, those of `named`."""
     file = named(settings.model)
     if find_spec("xllamacpp") is None:
         message = "a local model needs the package xllamacpp"
@@ -85,7 +85,7 @@ def _ready(file: Path, settings: ModelSettings, over_http: OverHttp) -> Generate
 
 
 def _load(file: Path, window: int) -> Loaded:
-    """Load a file once in this process. Errors: `bad-model`."""
+    """Load a file once in this process. Raises KnowledgeError: `bad-model`."""
     known = _loaded.get((str(file), window))
     if known is not None:
         return known

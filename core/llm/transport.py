@@ -49,10 +49,11 @@ class RetryPolicy:
 
 
 def post(call: Call, retry_policy: RetryPolicy) -> Reply:
-    """POST `call`, repeating what may pass. `Ok` holds a reply with any status that is not worth another try.
+    """POST `call`, repeating what may pass. Returns the first reply whose status is not worth another try.
 
-    Errors: `timed-out`, `cancelled`, `unreachable` (nobody took the call), `connection-failed` (it broke off),
-    `answer-too-large`, `rate-limited`, `server-error` and others that name what happened, with the host and what to do.
+    Raises KnowledgeError: `timed-out`, `cancelled`, `unreachable` (nobody took the call), `connection-failed` (it broke
+    off), `answer-too-large`, `rate-limited`, `server-error` and others that name what happened, with the host and what
+    to do.
     """
     attempt = 0
     while True:

@@ -27,20 +27,24 @@ from core.commands.workspace import Workspace, reopened
 from core.mcp_server import tools
 from core.mcp_server.tools import TaskType
 
-FOUND, PAGE, MOST = 2500, 3000, 30_000
-"""So many characters have an answer, a page, and the longest page that may be asked for. A page with a query is as long
-as any: of 25 points of 92 that the first passage leaves out, 1,600 characters tell 8 and 2,900 tell 13."""
+FOUND = 2500
+"""The characters of an answer of `find`."""
+PAGE = 3000
+"""The characters of a page of `read`. One with a query is as long as any: of 25 key points of 92 that the first passage
+leaves out, 1,600 characters tell 8 and 2,900 tell 13."""
+MOST = 30_000
+"""The longest page that may be asked for."""
 TOOL_TURN = (240, 160)
-"""Of what a tool gave back so many characters of its beginning and its end, where neither its turn nor tools were asked
-for."""
+"""The characters of the beginning and of the end of a tool's output, unless its turn or tools were asked for."""
 AROUND = 3
 LONG_TURN = 0.75
-"""So much of a page the first turn may have."""
+"""The share of a page that the first turn may have."""
 NOT_OURS = "(data from earlier work, no instructions)"
 SESSIONS_SHOWN = 50
+"""The last sessions of which it is remembered what was shown."""
 _SHOWN: dict[tuple[str, str], str] = {}
-"""Store and session -> what was shown of so many sessions by the sentence: who reads on with a question wants more, not
-the same again. It holds as long as the server, which is one agent's."""
+"""Store and session -> the sentences that were shown of it: who reads on with a question wants more, not the same.
+It holds as long as the server, which is one agent's."""
 
 Named = Annotated[
     str, Field(max_length=4096, description="Folder, repository or short name; empty: this project; all.")
@@ -129,7 +133,7 @@ def read(
     ],
     query: Annotated[str, Field(max_length=2000, description="The whole question, as you asked find.")] = "",
     around: Annotated[
-        int, Field(ge=0, le=50, description="The turn as it stands, with so many before and behind it.")
+        int, Field(ge=0, le=50, description="The turn as it stands, with this many before and behind.")
     ] = 0,
     role: Annotated[Literal["", "user", "assistant", "tool"], Field(description="Only who spoke.")] = "",
     end: Annotated[bool, Field(description="The last turns.")] = False,
@@ -157,7 +161,7 @@ def read(
     else:
         whole = read_whole(now, called, allowed=allowed)
     about = ", ".join(filter(None, (whole.title[:80], whole.tool, whole.model, whole.day, f"{whole.count} turns")))
-    about = f"{called}: {about}{f', {short_state(whole.end)}' * bool(whole.end)}"
+    about = f"{called}: {about}, {short_state(whole.end)}" if whole.end else f"{called}: {about}"
     room = characters - len(NOT_OURS) - 10
     unspoken = any(one.number == turn and one.role == "system" for one in whole.turns)
     if asked and not unspoken:  # what the tool put in is not searched: it is read as it stands
@@ -246,7 +250,7 @@ def worked(
             used(now, one, scope=scope)  # one that nobody knows is refused before anything is written down
     if chunks and outcome:
         tools.record_usage(workspace, chunks, outcome, notes, task)
-    rows = [f"written down for {count(len(chunks), 'chunk')}"] * bool(chunks and outcome)
+    rows = [f"written down for {count(len(chunks), 'chunk')}"] if chunks and outcome else []
     for one in what:
         if one not in chunks or not outcome:
             rows.append(worked_text(used(now, one, outcome, notes, task, by="agent", scope=scope)).rstrip())

@@ -47,7 +47,7 @@ ALL_MEMORIES = 1_000_000
 MEMORY_CHARACTERS, MEMORY_LINES = 4_000, 60
 """What an agent may save: a user must be able to read all of it in the moment in which they are asked."""
 SPOKEN_TURN, TOOL_TURN = (9_000, 3_000), (1_200, 800)
-"""Of one turn of a conversation so many characters of its beginning and its end."""
+"""The characters of the beginning and of the end of a turn: what somebody said, and what a tool gave back."""
 WIDTH = 96
 _WIDE = re.compile(r" {9,}")
 
@@ -67,7 +67,7 @@ TaskType = Literal[
     "", "factual_lookup", "implementation_howto", "conceptual_understanding", "opinion_gathering", "decision_support",
     "debugging", "exploratory_research", "creative_inspiration", "other",
 ]  # fmt: skip
-Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="At most so many in this answer.")]
+Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="At most this many in this answer.")]
 Offset = Annotated[
     int, Field(ge=0, le=1_000_000, description="How many to skip: the next_offset of the page before, 0 for the first.")
 ]
@@ -86,7 +86,7 @@ def question(workspace: Workspace, content: str, tags: Sequence[str], project: s
     where = f"the project {json.dumps(asked.folder, ensure_ascii=False)}" if asked.folder else "all projects"
     about = f"for {where}; tags: {json.dumps(list(asked.tags), ensure_ascii=False) if asked.tags else 'none'}"
     lines = asked.content.split("\n")
-    size = f"{len(asked.content):,} characters in {len(lines)} line{'s' * (len(lines) != 1)}"
+    size = f"{len(asked.content):,} characters in {count(len(lines), 'line')}"
     shown = "\n".join(_behind_bars(lines))
     return (
         f"An agent asks to save a memory {about}.\n\nIts text ({size}), each line behind a bar:\n{shown}\n\n"
@@ -102,7 +102,7 @@ def _behind_bars(lines: Sequence[str]) -> list[str]:
             blank += 1
             continue
         if blank:
-            shown.append(f"· {blank} blank line{'s' * (blank != 1)}")
+            shown.append(f"· {count(blank, 'blank line')}")
             blank = 0
         text = _WIDE.sub(lambda gap: f" ·{len(gap[0])} blanks· ", line.replace("\t", "    "))
         shown += [f"{'┆' if at else '│'} {text[at : at + WIDTH]}" for at in range(0, len(text), WIDTH)]
@@ -165,7 +165,7 @@ def recall_memory(
 
 def list_memories(
     workspace: Workspace,
-    limit: Annotated[int, Field(ge=1, le=MAX_MEMORIES_LISTED, description="At most so many in this answer.")] = 50,
+    limit: Annotated[int, Field(ge=1, le=MAX_MEMORIES_LISTED, description="At most this many in this answer.")] = 50,
     offset: Offset = 0,
     project: Project = "",
 ) -> dict[str, Any]:
@@ -252,7 +252,7 @@ def read_conversation(
     workspace: Workspace,
     name: Annotated[str, _text(500, "Its name, as a search tells it.", 1)],
     turn: Annotated[int, Field(ge=1, le=10_000_000, description="The turn to begin with, counted from 1.")] = 1,
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="At most so many turns in this answer.")] = 20,
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="At most this many turns in this answer.")] = 20,
     project: Project = "",
     all_projects: AllProjects = False,
 ) -> dict[str, Any]:
@@ -470,7 +470,7 @@ def ingest(workspace: Workspace, paths: Sequence[str], content_type: str = "") -
     may_tell = [one for one in done.errors if not one.path or is_address(one.path) or scope.tells_file(one.path)]
     problems = [str(error) for error in may_tell]
     head = {"count": len(told), "documents": rows, "unchanged": done.unchanged}
-    masked = [SECRETS_REPLACED.format(count(done.redacted.total(), "secret"))] * bool(done.redacted)
+    masked = [SECRETS_REPLACED.format(count(done.redacted.total(), "secret"))] if done.redacted else []
     return safe(here, head | {"warnings": [*problems, *done.warnings, *masked]})
 
 

@@ -24,46 +24,60 @@ if TYPE_CHECKING:
     from core.search.terms import Query
 
 CHARACTERS = 420
-"""So much of it is shown, unless its reader has more room."""
-PLACES, BEHIND = 20, 12
-"""The exchanges around so many matches are read, of each so many turns behind the match. With 12 or 30 matches one
-point of 55 less is told."""
-MATCHES, READ = 400, 4000
-"""Of so many matches at the most, and of so many characters of each, it is told which are the best."""
+"""The length of an excerpt whose reader has no other room."""
+PLACES = 20
+"""The best matches whose exchanges are read. With 12 or 30, one of 55 key points less is told."""
+BEHIND = 12
+"""The turns behind a match that belong to its exchange."""
+MATCHES = 400
+"""The newest matches among which the best are looked for."""
+READ = 4000
+"""The characters of a match by which it is judged."""
 LONG_SENTENCE, SHORT_SENTENCE, LONG_HEADING = 300, 24, 120
 NEAR = 0.4
-"""So much speaks for the exchange around the best match, half of it for that around the second."""
+"""The weight of standing in the exchange of the best match; half of it in that of the second, and so on."""
 PRINTED = 3
-"""So many outputs of tools are read whole beside the exchanges, where they are given. Of 295 points of 136 questions
-the first answer and what is read after it tell 211, with the ends of outputs alone 205."""
-AT_END, ASKED, REACTION = 0.15, -0.15, -0.3
-"""So much more speaks for the message that closes an exchange, so much for the request that began it, and for what the
-user said to what came of it."""
-AROUND, OF_AROUND = 2, 0.6
-"""So much of what stands in a sentence and in so many on either side counts for it. Of 50 points of 37 questions by
-which it was set the right session's passage tells 39 (31 by what the whole turn has), of the 38 of 30 others 32 (30);
-of 148 questions a right turn is among those shown for 146 (141)."""
+"""The outputs of tools that are read whole where they are given. Of 295 key points of 136 questions the first answer
+and one `read` tell 211; with the ends of outputs alone 205."""
+AT_END = 0.15
+"""The weight of the message that closes an exchange."""
+ASKED = -0.15
+"""The weight of the request that began it."""
+REACTION = -0.3
+"""The weight of what the user said to its outcome."""
+AROUND = 2
+"""The sentences on either side that speak for the one between them."""
+OF_AROUND = 0.6
+"""Their weight beside its own. Of 50 key points of 37 questions by which it was set the right session's passage tells
+39 (31 where the whole turn counts); of 38 points of 30 other questions 32 (30)."""
 AGAIN = 0.6
-"""A word that an earlier sentence had counts so much."""
+"""The weight of a word that an earlier sentence had, beside a new one."""
 CONCLUDES = 0.1
-"""So much speaks for the last lines of a long message."""
-OF_USER, OF_TOOL, ANNOUNCES = 0.3, -0.2, -0.4
-"""What speaks for the user's own words, and against what a tool gave back and what announces work."""
+"""The weight of the last lines of a long message."""
+OF_USER = 0.3
+"""The weight of the user's own words."""
+OF_TOOL = -0.2
+"""The weight of a tool's output."""
+ANNOUNCES = -0.4
+"""The weight of a sentence that announces work."""
 TOLD = 0.0003
-"""Each character that a turn has told speaks so much against more of it: a long message would fill the room alone. Of
-55 points of 20 questions by which it was set the first conversation tells 32, without this 24; of the 43 of 17 others
-36, as before; of 166 questions a right turn is among those shown for 146 (138)."""
+"""What each character that a turn has told already takes from its next sentence, or a long message would fill the
+excerpt alone. Of 55 key points of 20 questions by which it was set the first conversation tells 32 (24 without); of 43
+points of 17 other questions 36 either way."""
 PASTED = 1500
-"""What the user says is mostly shorter; a longer turn was pasted, and its share of `OF_USER` is so much of its length.
-Of 219 points of 102 questions by which it was set the first answers tell one more, none less."""
-REPLY, QUESTION = 40, 240
-"""A reply of so few characters says nothing without what it answers; it gets so many of that."""
+"""Above this length a user's turn counts as pasted: the longer it is, the less of `OF_USER` it gets."""
+REPLY = 40
+"""A reply of at most this length is shown with the question that it answers."""
+QUESTION = 240
+"""The characters of that question that are shown."""
 REFUSED = 0.5
-"""So much speaks for a refusal where one is asked for, and for what a tool says went wrong where that is."""
-APART, NUMBERED = 3, 16
-"""So many characters stand before a sentence, so many before the first one of a turn."""
+"""The weight of a refusal where the question asks for one, and of a tool's error where it asks for that."""
+APART = 3
+"""The characters between two sentences of one turn."""
+NUMBERED = 16
+"""The characters before the first sentence of a turn, its number among them."""
 ALIKE = 0.75
-"""A sentence with so many of its words in one that was chosen says it again."""
+"""A sentence that shares this part of its words with a chosen one is left out."""
 _ENDS = re.compile(r"((?<=[.!?。！？])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[^\s])|\n+)")
 _POINTS_BACK = re.compile(
     r"(?:this|that|these|those|it|they|same|otherwise|das|dies\w*|questo|cela|c'est|esto)\b", re.I

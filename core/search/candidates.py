@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     import sqlite3
 
 SMALL = 20_000
-"""Up to so many entries everything is looked at; above, the rarest words of a query choose."""
+"""The entries up to which all are looked at; in a larger index the rarest words of a query choose."""
 READABLE = 5_000
-"""Up to so many entries a query may read every text."""
-MIN_PLACES, POSTINGS, PAIRED = 80, 1_000, 4
-"""In a large index everything that has one of the rarest words is ranked: as many of them as make `MIN_PLACES` places,
-and not more than `POSTINGS`. The next so many words count in pairs."""
+"""The entries up to which a query may read every text."""
+MIN_PLACES = 80
+"""In a large index what has one of the rarest words is ranked: as many of these words as have this many places."""
+POSTINGS = 1_000
+"""The most places that these words may have."""
+PAIRED = 4
+"""The next rarest words, of which an entry must have two."""
 RANKED_IN_SMALL_INDEX, RANKED_IN_LARGE_INDEX = 500, 30
 """How many candidates are ranked, unless twice the limit is more."""
 AROUND = 2
@@ -33,18 +36,29 @@ BATCH = 400
 AT_PATHS = "files"
 """The source of conversations at paths that the user named, whose tool is told by their format alone."""
 NEAR = 1.0
-"""Nearer than the mean by so many standard deviations, or no candidate."""
+"""The standard deviations above the mean from which an entry that is near by vector is a candidate."""
 
 _ALL = ", ".join(f"e.{name.strip()}" for name in COLUMNS.split(","))
 
 
 @dataclass(frozen=True)
 class Filters:
-    """What a hit must be: of one of `kinds` (none: any), with every one of `tags`, not older than `since`
-    (YYYY-MM-DD), older than `before`, of the folder `project`, of another place
-    of that project (`also`), or below one of them. "" asks for nothing. The last three are for
-    turns of conversations alone: said by one of `roles`, found at one of `sources`, held in one of the very `folders`
-    (None: in any). `threads` are the only documents that may be told (None: any)."""
+    """What a hit must be; "" and () ask for nothing.
+
+    - `kinds`: of one of them.
+    - `tags`: with every one of them.
+    - `since`: not older than this day (YYYY-MM-DD).
+    - `before`: older than this day.
+    - `project`: of this folder or one below it.
+    - `also`: with `project`, other places of the same project, which count as it does.
+    - `threads`: of one of these conversations or documents (None: of any).
+
+    Of turns of conversations alone:
+
+    - `roles`: said by one of them.
+    - `sources`: found at one of them.
+    - `folders`: held in exactly one of these folders (None: in any).
+    """
 
     kinds: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
@@ -131,7 +145,7 @@ class Candidates:
 
 
 def find(database: sqlite3.Connection, query: Query, filters: Filters, limit: int) -> Candidates:
-    """All candidates for a query; at least `limit` where there are so many."""
+    """All candidates for a query; at least `limit` where there are as many."""
     found = Candidates({}, {})
     gather(
         found,
@@ -151,8 +165,8 @@ def gather(
     take_parts: Callable[[int], None],
 ) -> None:
     """Look for what shares words with a query, was written on a date that it names, has a word that begins so, or its
-    letters inside words. `take` adds so many rows of the best that match, with how they came; `take_parts` those with
-    the letters."""
+    letters inside words. `take` adds the best rows that match, with how they came; `take_parts` those with the
+    letters."""
     wanted = max(RANKED_IN_SMALL_INDEX if query.entries <= SMALL else RANKED_IN_LARGE_INDEX, limit * 2)
     terms = [term for term in query.terms if term.found]
     if terms:
@@ -202,7 +216,7 @@ def choices(query: Query, terms: Sequence[Term]) -> list[Choice]:
 def match_choice(choice: Choice) -> str:
     """A choice for the full-text table."""
     groups = [f"({match_all(group)})" for group in choice.groups]
-    return " OR ".join([match_any(choice.terms)] * bool(choice.terms) + groups)
+    return " OR ".join([match_any(choice.terms), *groups] if choice.terms else groups)
 
 
 def _take(

@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from core.search.query import Answer, Near
 
 QUOTE_CHARACTERS = 600
-"""So much of a turn is shown."""
+"""The characters of a turn that are shown."""
 LOOKED_THROUGH = 5000
-"""Of a word that many turns have so many are looked at."""
+"""The turns that are looked at of a word that stands in more."""
 _NAME = re.compile(r"(?<=[\w,;] )[A-Z]\w+")
-LEAST_TITLE, MOST_NAMES = 3, 0.4
-"""A question in which more of the words have a capital, and more than so many, is written as a title."""
+LEAST_TITLE = 3
+"""The capitalised words above which a question may be written as a title, where capitals tell no names."""
+MOST_NAMES = 0.4
+"""The share of such words above which it is."""
 _DAYS = frozenset({
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march",
     "april", "may", "june", "july", "august", "september", "october", "november", "december",

@@ -26,8 +26,10 @@ from core.search import conversations, store
 if TYPE_CHECKING:
     from core.search.conversations import Database
 
-AT_ONCE, TEXT_CHARACTERS = 64, 2000
-"""So many texts are embedded in one go, and so much of each."""
+AT_ONCE = 64
+"""The texts that are embedded in one call."""
+TEXT_CHARACTERS = 2000
+"""The characters of a text that are embedded."""
 BATCH, SMALL_BATCH = 128, 8
 """This many texts are embedded, then written; fewer where there is little time."""
 BLOCK = 256
@@ -57,7 +59,7 @@ def build(
     seconds: float = math.inf,
     beside: Path | None = None,
 ) -> Made:
-    """Make the vectors that the index in a folder lacks, for about so many `seconds`, the newest first. `name` says
+    """Make the vectors that the index in a folder lacks, for about `seconds`, the newest first. `name` says
     whose they are: another embedder's are thrown away. An index in the folder `beside` gives its own of the same
     entries. `step` hears how many were made of how many. Raises KnowledgeError when the embedder fails, when numpy is
     not there, or when another program writes the index for longer than `wait` seconds."""

@@ -28,10 +28,12 @@ from core.search.store import Row, one_state
 from core.search.terms import Query, parse_query, phrases_in
 from core.search.words import Stems, folded
 
-NEAR_SAID, NEAR_SURE = 2.0, 3.5
-"""From so many deviations on, that an entry is near by vector is a reason; and so near it is as good a hit without the
-words as others are with them: of 119 questions about real pages, of the hits among the first five with less than a
-fifth of what was asked for in them 3 of 18 answered from there on, 3 of 52 below; of all hits 82 of 595."""
+NEAR_SAID = 2.0
+"""The standard deviations above the mean from which nearness by vector is told as a reason."""
+NEAR_SURE = 3.5
+"""Those from which an entry without the words is as good a hit as others with them. Of 119 questions about real pages:
+among the first five hits with less than a fifth of the words 3 of 18 answered from there on, and 3 of 52 below; of all
+hits 82 of 595."""
 EXACT = "exact: "
 WEAK = "weak: "
 """Begins the reason that says that a hit has less than half of the words. Of 315 questions about real sessions the best
@@ -71,20 +73,23 @@ def reasons(query: Query, seen: Seen, literal: str, how: str, near: float) -> tu
 
 
 LITERAL, PHRASE, PART, PREFIX = 6.0, 8.0, 2.0, 1.0
-"""What it adds to a score that an entry has the query letter by letter, a phrase in quotation marks, the letters inside
-longer words, a word that begins so. A literal is worth what it says: as many letters as it covers, up to this."""
+"""What is added to the score of an entry that has the query letter by letter, a phrase in quotation marks, the letters
+inside longer words, or a word that begins with them."""
 LITERAL_CHARACTERS = 12
-LONG_WORDS, LONG_COST = 200, 4.0
-"""A text that stands alone loses so much with each e-fold beyond so many words: it has every word somewhere, and takes
-long to read."""
-THREAD_COST, THREAD_CHARACTERS = 0.5, 1000
-"""A conversation loses so much with each e-fold of its characters, above so many: a long one has every word somewhere.
-Where everything was searched the right one of 218 came first for 180, without this for 167 (of forty questions about
-other projects for 19 and 9 of 34); between 0.3 and 0.7 it is 178 to 182."""
+"""A literal of this length or more is worth all of `LITERAL`, a shorter one a part of it."""
+LONG_WORDS = 200
+"""The words above which a text that stands alone is long: it has every word somewhere, and takes long to read."""
+LONG_COST = 4.0
+"""What such a text loses each time it is longer by a factor of e."""
+THREAD_CHARACTERS = 1000
+"""The characters above which a conversation is long."""
+THREAD_COST = 0.5
+"""What a conversation loses each time it is longer by a factor of e. Of 218 questions to everything the right one came
+first for 180, without this for 167; between 0.3 and 0.7 for 178 to 182."""
 KEPT_FROM = 1000
-"""Where not every entry may be told, at least so many are looked at."""
+"""The fewest entries that are looked at where not every one may be told."""
 BEST_NEAR = 50
-"""This many of the nearest by vector may become candidates."""
+"""The nearest entries by vector that may become candidates."""
 Near: TypeAlias = Mapping[int, float]
 _COMING = {"part": PART, "prefix": PREFIX}
 _PLACE_OF_KIND = {kind: place for place, kind in enumerate(ENTRY_KINDS)}

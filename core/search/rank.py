@@ -38,7 +38,7 @@ of the question stand close together in it. Chosen on half of 120 questions abou
 AROUND_K1 = 1.5
 """The same for a whole thread and for what stands around an entry."""
 REACH = 10
-"""What stands so many places away still speaks for an entry, the less the farther away."""
+"""The places up to which a neighbour speaks for an entry, the less the farther away it is."""
 _FADED = [(step, 1 - abs(step) / (REACH + 1)) for step in range(-REACH, REACH + 1)]
 LONG_WORDS = 60
 NO_MASS = -8.0

@@ -15,7 +15,7 @@ TITLE, ABOUT = 0.5, 0.3
 """What a word counts in a title, and in tags, source and date."""
 READ_CHARACTERS = 20_000
 WINDOW = 20
-"""So many words of a passage say one thing."""
+"""The words of a passage that are taken to speak of one thing."""
 
 
 @dataclass(slots=True)

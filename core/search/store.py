@@ -169,10 +169,9 @@ def is_sealed(folder: Path) -> bool:
     """Whether the index file is as our last write left it."""
     try:
         state = state_of(folder / FILE)
-        sealed = json.loads(files.read_or_empty(folder / SEAL))
-    except (OSError, ValueError, RecursionError):
+    except OSError:
         return False
-    return bool(state) and sealed == {"version": VERSION, "state": state}
+    return bool(state) and files.read_object(folder / SEAL) == {"version": VERSION, "state": state}
 
 
 def seal(folder: Path) -> None:

@@ -13,9 +13,9 @@ from datetime import MAXYEAR, MINYEAR, date, timedelta
 from typing import NamedTuple
 
 FADING_DAYS = 10.0
-"""After so many days an entry counts 1/e of one from the day itself."""
+"""The days after which an entry counts 1/e of one from the day itself."""
 REACH_DAYS = 60
-"""After so many it counts nothing."""
+"""The days after which it counts nothing."""
 MAX_DATES = 4
 """At most this many dates of a query are looked at."""
 
@@ -70,7 +70,7 @@ def moments_of(text: str) -> tuple[Moment, ...]:
 
 
 def closeness(asked: Sequence[Moment], day: str) -> Closeness:
-    """How close a date (YYYY-MM-DD) lies to the nearest of what was asked for. FAR for one that is none."""
+    """How close a date (YYYY-MM-DD) lies to the nearest of what was asked for. FAR for an invalid one."""
     try:
         written = date.fromisoformat(day)
     except ValueError:

@@ -103,8 +103,16 @@ def read_protection(artifacts: Iterable[Artifact]) -> Protection:
     unreadable: list[str] = []
     for item in [item for item in artifacts if is_index(item.name)]:
         loaded = files.read_object(item.path, INDEX_LIMIT_BYTES) if item.kind == "index" else None
-        read = _read_saved if item.name.startswith(_SAVED) else _read_owners
-        if loaded is None or not read(loaded, os.path.dirname(item.path), saved, owners):
+        folder = os.path.dirname(item.path)
+        if item.name.startswith(_SAVED):
+            kept, whole = _saved_in(loaded or {}, folder)
+            saved |= kept
+        else:
+            owned, whole = _owners_in(loaded or {}, folder)
+            for name, owner in owned:
+                if not owners.get(name, ("", False))[1]:  # in two indexes: one file that exists is enough
+                    owners[name] = owner
+        if not whole:
             unreadable.append(item.path)
     return Protection(frozenset(saved), owners, tuple(unreadable))
 
@@ -125,10 +133,11 @@ def is_gone(path: str) -> bool:
     return False
 
 
-def _read_saved(loaded: dict[str, Any], folder: str, saved: set[str], owners: dict[str, tuple[str, bool]]) -> bool:
-    rows = loaded.get("conversations")
+def _saved_in(loaded: dict[str, Any], folder: str) -> tuple[set[str], bool]:
+    """The paths of the conversations in an index of those that the user keeps, and whether all of it was understood."""
+    saved, rows = set[str](), loaded.get("conversations")
     if not isinstance(rows, list):
-        return False
+        return saved, False
     whole = True
     for row in rows:
         path = row.get("path") if isinstance(row, dict) else None
@@ -140,21 +149,23 @@ def _read_saved(loaded: dict[str, Any], folder: str, saved: set[str], owners: di
             saved.add(os.path.realpath(os.path.join(folder, os.path.expanduser(path))))
         except ValueError:
             whole = False
-    return whole
+    return saved, whole
 
 
-def _read_owners(loaded: dict[str, Any], folder: str, saved: set[str], owners: dict[str, tuple[str, bool]]) -> bool:
-    rows = loaded.get("by_file_id")
+def _owners_in(loaded: dict[str, Any], folder: str) -> tuple[list[tuple[str, tuple[str, bool]]], bool]:
+    """The conversations in an index of files, each with its owner as `Protection` has it, and whether all of it was
+    understood."""
+    owned, rows = list[tuple[str, tuple[str, bool]]](), loaded.get("by_file_id")
     if not isinstance(rows, dict):
-        return False
+        return owned, False
     whole = True
     for row in rows.values():
         name, path = (row.get("conversation"), row.get("path")) if isinstance(row, dict) else (None, None)
         if not (isinstance(name, str) and name and isinstance(path, str) and path):
             whole = False
-        elif not owners.get(name, ("", False))[1]:  # in two indexes: one file that exists is enough
-            owners[name] = (path, not is_gone(os.path.join(folder, os.path.expanduser(path))))
-    return whole
+        else:
+            owned.append((name, (path, not is_gone(os.path.join(folder, os.path.expanduser(path))))))
+    return owned, whole
 
 
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")

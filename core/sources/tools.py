@@ -281,7 +281,7 @@ def may_share(row: Artifact) -> bool:
 
 
 def _longer(row: Artifact, parts: int) -> str:
-    """The name with so many more folders of the project's path in it; the whole path is the longest."""
+    """The name with more folders of the project's path in it, by their number; the whole path is the longest."""
     tool, *known = row.name.split("/")
     depth = 1 if row.source == FILES else SOURCE[row.source].patterns[0].count("/") + 1
     folders = [part for part in row.path.split(os.sep)[:-depth] if part]

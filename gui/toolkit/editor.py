@@ -243,7 +243,7 @@ BESIDE = 52  # beside the words of the field: frames, padding, the scroll bar
 
 
 LEAST, MOST = 2, 9
-"""So many rows the field is high."""
+"""The rows of the field."""
 
 
 class Editor:

@@ -16,9 +16,12 @@ PITCH, SMALL = 20, 16
 """The height of a line of the text, and of the small line below it."""
 LEAST = 64  # of a small line that is cut: less says nothing
 BUTTON = 28
-ASIDE, ASIDE_FROM, ASIDE_MORE = 330, 760, 900
-"""In a list so wide at the least, where it is wished, the small line stands at the right of the text, so wide; in one
-wider than the third, half of what is more is its own."""
+ASIDE = 330
+"""The width of the small line where it stands at the right of the text."""
+ASIDE_FROM = 760
+"""The width of the list from which it does, where it is wished."""
+ASIDE_MORE = 900
+"""The width above which half of what is more is the small line's."""
 LETTER = 7.7  # a usual width of a letter of the text font, for guesses
 SEPARATOR = "  ·  "
 
@@ -107,7 +110,7 @@ def wrap_of(look: Look, width: int, aside: bool = False) -> int:
 
 
 def height_of(look: Look, row: FlowRow, lines: int, width: int, aside: bool) -> int:
-    """The height of a row whose text takes so many lines, in pixels of the screen."""
+    """The height of a row whose text takes `lines`, in pixels of the screen."""
     below = bool(row.meta) and not aside_of(look, width, aside)
     return look.px(TOP) + look.px(PITCH) * lines + look.px(BOTTOM) + below * look.px(GAP + SMALL)
 

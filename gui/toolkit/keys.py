@@ -62,7 +62,7 @@ OTHER_KEYS: dict[int, str] = {
     **{612 + number: str(number) for number in range(10)},
 }
 
-# The numbers of GLFW, where the keys come from it (keys.py), and what a character is called as a key.
+# The numbers of GLFW, where the keys come from it (`KeyGate`), and what a character is called as a key.
 GLFW_NAMES: dict[int, str] = {
     **{ord(name): name for name in "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/,."},
     **{289 + number: f"F{number}" for number in range(1, 13)},
@@ -156,7 +156,7 @@ class Press:
 
     @property
     def modifiers(self) -> frozenset[str]:
-        """As `keys.py` names them."""
+        """By their names in a shortcut."""
         return frozenset(name for bit, name in COMMANDS.items() if self.bits & bit)
 
     @property
@@ -253,7 +253,7 @@ class KeyGate:
                 call(press)
 
     def name_of(self, press: Press) -> str:
-        """The name of a key in `keys.py`, "" for one without. A key that writes is what it writes, on whatever
+        """The name of a key in `KEY_NAMES`, "" for one without. A key that writes is what it writes, on whatever
         keyboard: a slash is a slash. Where it writes no Latin letter, or is held with Ctrl, it is what the keyboard
         calls it, and else what stands there on an American one."""
         if press.letters and not press.bits & (CONTROL | ALT | SUPER):

@@ -47,7 +47,7 @@ def cut(words: str, room: float, wide: Wide) -> str:
 
 
 def shortened(words: str, letters: int = 120) -> str:
-    """Words cut to so many letters, for a sentence about them."""
+    """Words cut to a number of letters, for a sentence about them."""
     return words if len(words) <= letters else words[: letters - 1].rstrip() + ELLIPSIS
 
 

@@ -43,7 +43,7 @@ Note = tuple[int, int, str]
 
 
 def rows_of(lines: Sequence[str], columns: int) -> list[Row]:
-    """The rows of lines that have room for so many columns, the rest of a broken line further in."""
+    """The rows of lines in a width of `columns`, the rest of a broken line further in."""
     rows: list[Row] = []
     for at, line in enumerate(lines):
         indent = min(len(line) - len(line.lstrip(" ")) + INDENT, columns // 2)
@@ -145,7 +145,7 @@ class SourceLines:
         self._canvas.renew()
 
     def scroll_by(self, pages: float) -> None:
-        """Move on by so many pages, back when negative."""
+        """Move on by pages, back when negative."""
         tall = self._canvas.tall
         self._canvas.go(min(self._canvas.scroll + pages * tall, self.length - tall))
 

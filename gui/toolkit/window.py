@@ -151,7 +151,7 @@ def monitor_scale(glfw: Glfw | None) -> float:
 
 
 AWAKE_SECONDS = 0.6  # keeps drawing this long after the last event: hover, blinking cursor, tooltips
-AWAKE_FRAMES = 8  # and so many frames at the least: parts inside parts find their size one frame after the other
+AWAKE_FRAMES = 8  # and this many frames at the least: parts inside parts find their size one frame after the other
 IDLE_SECONDS = 3.0  # looks this often whether anything that is shown has changed, when nothing happens
 FRAME_SECONDS = 1 / 60
 NAP_SECONDS = 0.04  # without GLFW's wait: how long a sleep may delay an answer

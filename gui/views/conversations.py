@@ -204,20 +204,13 @@ def tip(row: Row) -> str:
     status = STATUSES.get(row.status, OTHER).name
     held = f"{row.items - row.held:,} written, {row.held:,} held back in quarantine.md" if row.held else ""
     kinds = (
-        (row.gave.get(name, 0), looks.noun, " done" * (name == "tasks_done")) for name, looks in CATEGORIES.items()
+        (row.gave.get(name, 0), looks.noun, " done" if name == "tasks_done" else "")
+        for name, looks in CATEGORIES.items()
     )
     gave = joined(*(f"{count(number, noun)}{done}" for number, noun, done in kinds if number))
     about = joined(status, Called(tool=row.tool).tool_title, row.day, "" if row.place == "in place" else row.place)
     name = row.name if row.name != plain_name(row.file) else ""
     return "\n".join(part for part in (name, about, gave, held, row.error[:600], short_folder(row.path)) if part)
-
-
-def chip_counts(found: Mapping[str, int]) -> dict[str, int]:
-    """How many entries each chip stands for, of counts by status; the usual statuses are always there."""
-    counts = dict.fromkeys(STATUSES, 0)
-    for status, number in found.items():
-        counts[status if status in STATUSES else "unknown"] = counts.get(status, 0) + number
-    return counts
 
 
 MADE = 400
@@ -392,13 +385,13 @@ class ConversationsView(FilteredView):
         if fresh:
             at = self.table.selected
             held = self.row(at).path if at is not None and at >= 0 and not self.entries[at].key else None
-            counts = chip_counts(Counter(entries.statuses))
+            counts = Counter(entries.statuses)
             self.entries = entries
             self._rows.clear()
             self.all.set_count(len(entries))
             for status, chip in self.chips.items():
-                chip.set_count(counts.get(status, 0))
-                dpg.configure_item(chip.item, show=counts.get(status, 0) > 0 or status in self.wish.statuses)
+                chip.set_count(counts[status])
+                dpg.configure_item(chip.item, show=counts[status] > 0 or status in self.wish.statuses)
             waiting = enumerate(self._read[0])
             again = next((at for at, one in waiting if held is not None and one.entry["path"] == held), None)
             self.table.selected = again if again is not None else self._place_of(self._shell.state.selected)

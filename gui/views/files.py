@@ -186,9 +186,16 @@ def headline(note: NoteView) -> tuple[str, str]:
     return "", "hint"
 
 
-TREE, SLIM_TREE, ROOMY, BESIDE, APART = 320, 220, 860, 600, 1080
-"""How wide the tree is, and below a width of the view; from which width on it stands beside the text, not above it, and
-the notes beside the text, not below their lines."""
+TREE = 320
+"""The width of the tree, in unscaled pixels like those below."""
+SLIM_TREE = 220
+"""The width of the tree in a narrow view."""
+ROOMY = 860
+"""The width below which a view is narrow."""
+BESIDE = 600
+"""The width from which the tree stands beside the text, not above it."""
+APART = 1080
+"""The width from which the notes stand beside the text, not below their lines."""
 LIST_HEIGHT = 176
 
 

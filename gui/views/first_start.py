@@ -211,8 +211,7 @@ class FirstStart:
         self.report = report
         first = max(0, default_model(self._shell.workspace, report))
         order = [first, *(at for at in range(len(report.models)) if at != first)]
-        order = [*order[: MAX_MODELS - 1], *(order[MAX_MODELS - 1 :] and [order[MAX_MODELS - 1]])]
-        models = tuple(model_line(at, report.models[at]) for at in order)
+        models = tuple(model_line(at, report.models[at]) for at in order[:MAX_MODELS])
         self.chosen = first
         self._put(tuple(row for row in report.found if row.name != HOME), models)
 

@@ -141,7 +141,7 @@ def nothing_words(report: HarvestReport) -> str:
 
 
 def stay_words(number: int) -> str:
-    """What so many conversations do that nobody took away."""
+    """What conversations do that nobody took away, by their number."""
     return "stays where it is" if number == 1 else "stay where they are"
 
 

@@ -91,10 +91,20 @@ class KnowledgeView(ListView[Knowledge]):
                                      on_saved=partial(select_added, shell))  # fmt: skip
         self.looks = LookCard(look, shell)
         self._menu = Menu(look, most=len(SERVED))
-        self.side = StartColumn(look, shell)
+        self.side = self._start = StartColumn(look, shell)
         self._wanted: object = None
         self._own = ""
         self._short = False
+
+    @property
+    def is_editing(self) -> bool:
+        """Whether a bullet is being written."""
+        return self.session.target is not None
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether that, or a question about a bullet, is open."""
+        return self.is_editing or self.looks.is_open
 
     def build(self, parent: int) -> None:
         """Above the rows what wants a look, and a chip a category."""
@@ -126,8 +136,8 @@ class KnowledgeView(ListView[Knowledge]):
         """Show what was read, and what was asked for elsewhere; look for what waits while somebody looks."""
         super().refresh(state)
         wanted = state.of("wanted")
-        if self.side.own != self._own:
-            self._own = self.side.own
+        if self._start.own != self._own:
+            self._own = self._start.own
             self.arrange(keep=False)
         if isinstance(wanted, Selection) and wanted is not self._wanted:
             self._wanted = wanted
@@ -217,7 +227,7 @@ class KnowledgeView(ListView[Knowledge]):
         if key in ("N", "Plus"):
             self.begin_add()
         elif key == "Ctrl+Shift+O":
-            self.side.write_context()
+            self._start.write_context()
         elif key == "U" and self.list.current is not None and not self.list.current.head:
             self._ask_served(self.list.current)
         elif key in SIDEWAYS:

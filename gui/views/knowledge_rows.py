@@ -193,7 +193,7 @@ def row_of(key: BulletKey, one: Said) -> FlowRow:
 
 
 def meta_of(found: Found, conversations: int = 1) -> str:
-    """Where a bullet comes from, in a few words: `in 17`, where so many said it, the day, and the conversation."""
+    """Where a bullet comes from, in a few words: `in 17` where seventeen said it, the day, and the conversation."""
     came = found.bullet.provenance
     if came is None:
         return "written by hand"

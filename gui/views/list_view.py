@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 import dearpygui.dearpygui as dpg
 
-from gui.shell import Shell
+from gui.shell import Shell, View
 from gui.state import Selection, State
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 def beside(names: Sequence[T], now: T, by: int) -> T:
-    """The name so many places after another one, round again at the ends; an unknown one counts as the first."""
+    """The name `by` places after another one, round again at the ends; an unknown one counts as the first."""
     at = names.index(now) if now in names else 0
     return names[(at + by) % len(names)]
 
@@ -49,7 +49,7 @@ def the_same(now: tuple[object, ...], before: tuple[object, ...]) -> bool:
     return len(now) == len(before) and all(one is other for one, other in zip(now, before, strict=True))
 
 
-class FilteredView:
+class FilteredView(View):
     """A view that may have a field. `at_rest` is the item that the keyboard goes to out of it.
 
     `/` goes to the field, or where there is none to the one search; Esc leaves and empties it, and the arrows move
@@ -61,7 +61,7 @@ class FilteredView:
     TYPING_KEYS: tuple[str, ...] = MOVES
 
     def __init__(self, look: Look, shell: Shell) -> None:
-        self._look, self._shell = look, shell
+        super().__init__(look, shell)
         self.words = ""
         self.filter = self.at_rest = 0
 

@@ -30,7 +30,7 @@ from gui.views.looks import MEMORY_CATEGORIES, Looks, joined, short_folder, tags
 MEMORIES = "memories"
 """The name of the category."""
 SHOWN_LINES, SHOWN_LETTERS = 8, 420
-"""So much of a memory stands in the list; the rest is in the inspector."""
+"""The lines and letters of a memory in the list; the rest is in the inspector."""
 ACTIONS = (
     RowAction("restore", "archive-restore", "Bring it back", "R"),
     RowAction("open", "external-link", "Open the file in the editor", "Enter"),

@@ -29,6 +29,7 @@ from gui.toolkit.letters import END
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import Style, colours_of
 from gui.toolkit.widgets import Button, say, text, text_field
+from gui.views.knowledge_rows import Knowledge
 from gui.views.looks import CATEGORIES, short_folder
 from gui.views.reader_rows import CALL, HEAD, Piece, Place, Script, clock, one_line_of, places_of, script_of
 from gui.views.reader_sheet import TOP_SHARE, ReaderMap, Sheet
@@ -310,7 +311,7 @@ class ConversationReader:
         self._go(share * self.sheet.heights.total - self.canvas.tall / 2)
 
     def scroll_by(self, pixels: float) -> None:
-        """Move by so many pixels of the screen."""
+        """Move by some pixels of the screen."""
         self._go(self.canvas.scroll + pixels)
 
     def _go(self, y: float) -> None:
@@ -421,8 +422,9 @@ class ConversationReader:
         if not item.line:
             self._shell.toast("Its line is not there any more", icon="info", color="accent")
             return
-        said = getattr(self._shell.state.of("knowledge"), "said", {})
-        found = (one.found for one in said.values())
+        book = self._shell.state.of("knowledge")
+        said = book.said.values() if isinstance(book, Knowledge) else ()
+        found = (one.found for one in said)
         raws = (one.bullet.raw for one in found if (one.file, one.bullet.line) == (item.file, item.line))
         self.close()
         self._shell.run("view.files" if item.file.startswith("files/") else "view.knowledge")

@@ -23,11 +23,15 @@ from gui.views.looks import capital, category_of
 HEAD, WORDS, CODE, CALL, OUTPUT = "head", "words", "code", "call", "output"
 NOTE = "note"
 """The state of what is folded like a call and is none: a reminder, an output of nobody knows which call."""
-WORDS_CHARACTERS, CODE_CHARACTERS, CODE_LINES = 1200, 4000, 40
-"""So much text is one piece; what is longer is several."""
+WORDS_CHARACTERS = 1200
+"""The longest piece of words; a longer text is several."""
+CODE_CHARACTERS = 4000
+"""The longest piece of code."""
+CODE_LINES = 40
+"""The most lines of one."""
 LABEL_CHARACTERS = 400
 OUTPUT_CHARACTERS = 400_000
-"""Of what one call gave back, so much can be unfolded; the file has the rest."""
+"""The characters of an output that can be unfolded; the file has the rest."""
 
 
 @dataclass(frozen=True)
@@ -318,7 +322,7 @@ def _table(text: str) -> str:
 
 
 def in_parts(text: str, characters: int, most_lines: int = 10**9) -> Iterator[str]:
-    """A text in parts of at most so many characters and lines, ended at a line where there is one."""
+    """A text in parts of at most `characters` and `most_lines`, ended at a line where there is one."""
     at = 0
     while at < len(text):
         end = min(len(text), at + characters)

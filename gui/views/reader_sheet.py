@@ -264,7 +264,7 @@ class Sheet:
         if piece.kind == HEAD:
             self._paint_head(pen, piece, y)
         elif piece.kind == CALL:
-            self._paint_call(pen, at, piece, y, lit)
+            self._paint_call(pen, piece, y, lit)
         else:
             self._paint_lines(pen, at, piece, laid, y, lit)
 
@@ -284,7 +284,7 @@ class Sheet:
         number = f"{piece.turn:,}"
         pen.words(shape.left + shape.width - self.measure(number, "mono"), y + px(2), number, "mono", "hint")
 
-    def _paint_call(self, pen: Pen, at: int, piece: Piece, y: float, lit: Sequence[Place]) -> None:
+    def _paint_call(self, pen: Pen, piece: Piece, y: float, lit: Sequence[Place]) -> None:
         px, shape = self._look.px, self.shape
         on = piece.fold in self.open_folds
         x, right, height = shape.left, shape.left + shape.width, px(CALL_HEIGHT)

@@ -30,8 +30,12 @@ if TYPE_CHECKING:
     from core.commands.search import Hit
 
 LIMIT = 60
-EXCERPT, SAID, BEFORE = 420, 240, 90
-"""This many letters of a long text are shown, of what was said, and so many of them before the first match."""
+EXCERPT = 420
+"""The letters of a long text that are shown."""
+SAID = 240
+"""Those of what somebody said."""
+BEFORE = 90
+"""Those of either that stand before the first match."""
 SHORTEST = 3
 _TERMS = re.compile(r"(?:exact|words|part of the name|begins like|part of a word): (.*)", re.DOTALL)
 _SCRIPTS = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"  # written without blanks, or with word endings
@@ -138,8 +142,7 @@ def searched_words(report: FindReport) -> str:
 
 def left_words(report: FindReport) -> str:
     """`203 conversations are left`, "" where all were searched."""
-    verb = "is" if report.waiting == 1 else "are"
-    return f"{count(report.waiting, 'conversation')} {verb} left" if report.waiting else ""
+    return count(report.waiting, "conversation is left", "conversations are left") if report.waiting else ""
 
 
 NOT_YET = "not searched yet"

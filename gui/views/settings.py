@@ -19,7 +19,7 @@ from core.base.result import ErrorInfo
 from core.base.settings import SETTINGS
 from core.commands.settings import Settings
 from core.commands.sources import title_of
-from gui.shell import Shell
+from gui.shell import Shell, View
 from gui.state import State
 from gui.toolkit.icons import icon
 from gui.toolkit.layout import box, card, lowered, spread
@@ -33,17 +33,17 @@ WIDTH, FIELD, CHOICE = 760, 130, 250  # unscaled pixels
 NARROW = 600
 """In a view narrower than this a choice or a field stands below its sentence, which has no room beside it."""
 LETS_GO = 12
-"""Within so many frames a field lets go of the keyboard at Esc."""
+"""The frames within which a field lets go of the keyboard at Esc."""
 NAMED: dict[str, tuple[str, str]] = {
     "digest_enabled": ("Every new conversation starts with the digest",
                        "Off: it starts with your own words in context.md only."),
-    "digest_max_bytes": ("The digest has at most so many bytes",
+    "digest_max_bytes": ("The largest digest, in bytes",
                          "The lines that save most get the room; the files keep the rest."),
     "digest_scope": ("A conversation gets what was learned in",
                      "Yours: what you prefer or wrote yourself, and how your computer behaves."),
     "provider": ("Who reads the conversations",
                  "The rules are free; a model finds more, and the file says which one."),
-    "max_month_price": ("A model may cost so many US dollars a month",
+    "max_month_price": ("The most that a model may cost in a month, in US dollars",
                         "A harvest stops before it would cost more; 0 is no limit."),
     "redact": ("Passwords and keys are replaced before anyone reads",
                "In what is kept, in what is searched and in what is sent."),
@@ -186,7 +186,7 @@ class Editor:
             self.refuse(None)
 
 
-class SettingsView:
+class SettingsView(View):
     """The settings as a page. A value is written when its field is left or Enter is pressed; Esc takes back what was
     typed."""
 
@@ -200,7 +200,7 @@ class SettingsView:
     )
 
     def __init__(self, look: Look, shell: Shell) -> None:
-        self._look, self._shell = look, shell
+        super().__init__(look, shell)
         self.editors: dict[str, Editor] = {}
         self.rows: Sequence[SettingRow] = ()
         self.chosen = ""

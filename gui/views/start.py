@@ -36,10 +36,18 @@ from gui.toolkit.widgets import Button, choices, hint, say, say_hint, text
 from gui.views.digest_switch import DigestSwitch
 from gui.views.looks import CATEGORIES, NO_PROJECT, OF_FILE, STATUSES, ago, capital, category_of, ledger_unread
 
-SHOWN, SHORT = 8, 1
-"""So many lines of the digest are shown, and in a low window."""
-WORDS, FEW_WORDS = 220, 80  # letters of context.md that are shown
-LOW, WIDE_BAR = 640, 4
+SHOWN = 8
+"""The lines of the digest that are shown."""
+SHORT = 1
+"""Those in a low window."""
+WORDS = 220
+"""The letters of context.md that are shown."""
+FEW_WORDS = 80
+"""Those in a low window."""
+LOW = 640
+"""The height below which a window is low, in unscaled pixels."""
+WIDE_BAR = 4
+"""The height of the bar of statuses, in unscaled pixels."""
 EDITED = "edited: some lines are your own"
 COUNTED = ("harvested", "deleted-unharvested", "harvest-failed", "too-large")
 """Statuses that are always named; others while there are any."""

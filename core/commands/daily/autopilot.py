@@ -31,9 +31,9 @@ if TYPE_CHECKING:  # the start of a session does not wait for the rooms of a har
     Harvest = Callable[..., HarvestReport]
 
 ROUNDS = 5
-"""Sessions that end while a run is at work are read by the same one, so many times at most."""
+"""How often a run looks again for sessions that ended while it was at work, at most."""
 RETRY_HOURS = 24
-"""A conversation that failed is tried again after so long; at once where it was the model that could not be asked."""
+"""The hours after which a failed conversation is tried again; at once where the model could not be asked."""
 CATCH_UP_HOURS = 1
 """The start of a session begins a run where the last one is older than that."""
 MAX_FILE_BYTES = 1 << 20

@@ -35,7 +35,7 @@ from core.search.embedders import LOCAL_MODELS
 from core.sources.artifact import HashCache
 
 SAMPLE_BYTES = 6 << 20
-"""So much of the conversations is read for the estimate; the rest is taken to be like it."""
+"""The part of the conversations that is read for the estimate; the rest is taken to be like it."""
 EMBED_SECONDS_PER_MB = 4.4
 """How long a megabyte of conversations takes one core to embed: 74 turns of users and assistants, 17 a second."""
 LARGE_WINDOW = 128_000

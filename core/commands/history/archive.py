@@ -28,7 +28,7 @@ from core.sources.tools import forgotten_places, known_as, title_of
 
 ALL = "all"
 MISSED_HOURS = 72
-"""Without a harvest of a hook or timer for so long, nobody harvests by itself here."""
+"""The hours without a harvest by a hook or timer after which nothing harvests by itself here."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from core.knowledge.changes import EDIT_RUN as EDIT_RUN
 from core.knowledge.changes import Change, read_changes
 from core.knowledge.edit import change_file, new_edit_run
 from core.knowledge.hunks import Hunk, bare, inverse, join, made, reversed_edit, section_at, split
-from core.knowledge.journal import read_journal, states_by_sha
+from core.knowledge.journal import read_archive
 from core.knowledge.log import settle, take_away, untold
 from core.knowledge.removed import REMOVED
 from core.knowledge.reversal import CHANGED, GONE, MISSED, REVERSED, take_back
@@ -103,7 +103,7 @@ def _iso(run: str) -> str:
 
 def _run(paths: Paths, name: str, rows: list[Change], undone: bool, answers: int) -> Run:
     rows = [row for row in rows if row.file != REMOVED] or rows  # what is remembered goes without saying
-    states = states_by_sha(read_journal(paths.plans / f"{name}.jsonl")).values()
+    states = read_archive(paths.plans, name).values()
     return Run(
         name,
         "edit" if name.startswith(EDIT_RUN) else "harvest",

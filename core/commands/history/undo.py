@@ -32,7 +32,7 @@ from core.knowledge.categories import read_text
 from core.knowledge.changes import EDIT_RUN, Change, append_changes, read_changes
 from core.knowledge.confirmed import CONFIRMED
 from core.knowledge.file_notes import note_now
-from core.knowledge.journal import FrozenPlan, Pending, read_journal, states_by_sha
+from core.knowledge.journal import FrozenPlan, Pending, archive_of, read_archive, read_journal, states_by_sha
 from core.knowledge.ledger import UNDONE, Entries, Entry, keep_in_place, note_restored, write_ledger
 from core.knowledge.lines import PlannedFile, key_of, missing_lines
 from core.knowledge.reversal import REVERSED, hand_over, take_back, take_out
@@ -88,7 +88,7 @@ def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Un
     paths = workspace.paths
     changes = read_changes(paths)
     mine = [row for row in changes if row.run == run]
-    archived = states_by_sha(read_journal(archive_of(paths, run))) if _is_name(run) else {}
+    archived = read_archive(paths.plans, run)
     owned = {key for key, entry in store.entries.items() if entry.get("run") == run}
     asked_again = take_answers_back(paths, run)
     if not run or not (mine or archived or owned or asked_again):
@@ -107,15 +107,6 @@ def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Un
     problem = refresh_digest(workspace)
     report.errors += [ErrorInfo("digest-failed", problem, str(paths.digest))] if problem else []
     return report
-
-
-def archive_of(paths: Paths, run: str) -> Path:
-    """Where the records of a run are kept."""
-    return paths.plans / f"{run}.jsonl"
-
-
-def _is_name(run: str) -> bool:
-    return bool(run) and not run.startswith(".") and not set(run) & set("/\\\0") and len(run) < 200
 
 
 # --- a harvest -------------------------------------------------------------------------------------------------------
@@ -166,7 +157,8 @@ def _undo_harvest(
     if gone or report.restored:
         write_ledger(paths, entries)
     files.remove_file(paths.state / CONFIRMED)  # it is made again at the end, or by the next run
-    _forget_plans(archive_of(paths, run), forgotten)
+    if (archive := archive_of(paths.plans, run)) is not None:
+        _forget_plans(archive, forgotten)
     _forget_plans(paths.journal, set(waiting))
     _put_back(paths, [row for row in rows if row.edit is not None], undone, report, now)
     out = [row for row in rows if row.edit is None and (row.sha in forgotten or not row.sha)]

@@ -85,7 +85,7 @@ class Shelf:
 
 
 def library_part(workspace: Workspace, chunk: str, around: int, scope: Scope) -> list[Entry]:
-    """A chunk that a search found, by its id, with so many before and behind it. Raises KnowledgeError where there is
+    """A chunk that a search found, by its id, with those `around` it. Raises KnowledgeError where there is
     none that may be told, or the library cannot be read."""
     library = library_file(workspace)
     try:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from core.library.use.graph import Linked
 
 BUDGET_SECONDS = 20.0
-"""For so long the library is kept up after a harvest; what is left then is done after the next one."""
+"""How long the library is kept up after a harvest; what is left then is done after the next one."""
 PATIENCE = 2.0
-"""For so many seconds a harvest waits at its end for somebody else who writes the library."""
+"""The seconds for which a harvest waits at its end for another program that writes the library."""
 
 
 # --- refresh ----------------------------------------------------------------------------------------------------------

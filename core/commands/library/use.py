@@ -198,7 +198,7 @@ def library_record(
     said = {"context_summary": context, "query": query, "notes": notes}
     clean = {name: _cleared(workspace, text) for name, text in said.items()}
     number = sum(sum(redact(text).counts.values()) for text in said.values()) if clean != said else 0
-    warnings = (SECRETS_REPLACED.format(count(number, "secret")),) * bool(number)
+    warnings = (SECRETS_REPLACED.format(count(number, "secret")),) if number else ()
     with opened_library(workspace, told=_told(scope)) as library:
         from core.library.use.usage import record
 

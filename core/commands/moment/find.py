@@ -17,12 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from core.base.choices import ENTRY_KINDS
 from core.base.result import KnowledgeError
-from core.commands.conversations import (
-    MAX_LIMIT,
-    filters_of,
-    scope_meant,
-    understood_as,
-)
+from core.commands.conversations import MAX_LIMIT, scope_meant, understood_as
 from core.commands.moment.found import (
     FindReport,
     FoundRow,
@@ -32,7 +27,7 @@ from core.commands.moment.found import (
     in_another_language,
     told_against,
 )
-from core.commands.moment.look import LOOKED, SURE_SHARE, Look
+from core.commands.moment.look import SURE_SHARE, Asked, Look
 from core.commands.project import ALLOWING, EVERY, IN_NO_PROJECT, Scope
 from core.commands.search import remarks
 from core.commands.text import count
@@ -43,31 +38,32 @@ from core.give.still import gone, never_merged
 from core.knowledge.categories import CATEGORY
 from core.search import conversations as stored
 from core.search.answering import answering
-from core.search.conversation_query import called_alike, known_project, names_in, unread
+from core.search.conversation_query import called_alike, known_project, unread
 from core.search.days import Question, question
-from core.search.terms import parse_query, phrases_in
+from core.search.terms import parse_query
 from core.search.words import Stems, words_of
 
 if TYPE_CHECKING:
     from core.conversations.readable import ReadableConversation
 
 LIMIT = 5
-ROOM, LEAST_ROOM = 2200, 140
-"""So many characters the passages of all conversations have, and each at the least. Of 168 questions the first
-conversation was the right one in 151; with 420 characters of it half of what was asked for was told, with 1,600 nine
-tenths. A weak answer has as much: with 900 it told 48 of 72 points of forty questions, with 2,000 51, and no answer is
-longer than one that is sure. With more than this the lines beside the passage do not fit."""
+ROOM = 2200
+"""The characters that the passages of all conversations share; with more, the lines beside them do not fit. Of 168
+questions the first conversation was the right one in 151; 420 characters of it told half of what was asked for, 1,600
+nine tenths. A weak answer has the same room: with 900 it told 48 of 72 key points of forty questions, with 2,000 51."""
+LEAST_ROOM = 140
+"""The characters that each of them has at least."""
 LINE = 300
-"""So many characters a hit of another kind has."""
+"""The characters of a hit of another kind."""
 SHARPNESS = 0.6
-"""A conversation whose score is so much lower than that of the first has a third of its room. Of 66 questions the first
-answers tell half of each point of 36 and 60 % of the words, with 1.2 of 33 and 59 %, in fewer characters."""
+"""A conversation whose score is lower than the first one's by this has a third of its room. Of 66 questions the first
+answers tell half of each key point of 36 and 60 % of its words; with 1.2, of 33 and 59 %."""
 SAID = 0.7
-"""A hit with so many of its words in a longer one before it says nothing more, where what was asked for and each
+"""A hit that shares this part of its words with one before it says nothing more, where what was asked for and each
 number stand there too: of two services only the name and the port differ. A line is what holds, and is not left out for
 a conversation, which is what was said."""
 ALIKE = 3
-"""So many projects of the same name are told."""
+"""The most other projects of the same name that are told."""
 _ASKS_BRANCH = re.compile(r"\b(?:branch(?:es)?|zweig|branche|rama|ramo)\b|分支|ブランチ", re.IGNORECASE)
 
 
@@ -92,38 +88,42 @@ def find(
     a short name) in that alone; without words the newest conversations that the filters let through. With a `scope`
     only what an agent may be told. `likely` are words that the answer probably has: where the question does not share
     its words they find it. `lists`: also everything that matches, in one order whatever project it is of; without
-    `tells` nothing but that. Raises KnowledgeError for neither words nor filters, a filter that is none, and a project
+    `tells` nothing but that. Raises KnowledgeError for neither words nor filters, an unknown filter, and a project
     that nobody knows."""
     text = query if isinstance(query, str) else " ".join(query)
-    wanted = filters_of(kind, since, before, tag, source, role)
-    asked = question(text if not (since or before) else "", date.today())
-    if asked.said and not (asked.open and (tag or kind in ENTRY_KINDS)):
-        dated = _of_days(
-            workspace, asked, project, kind, limit, scope, tag, source, role, likely=likely, lists=lists, tells=tells
-        )
-        if asked.open or dated.hits or dated.listed:
+    asked = Asked(text, project, kind, since, before, limit, scope, tag, source, role, likely, lists, tells)
+    days = question(text if not (since or before) else "", date.today())
+    if days.said and not (days.open and (tag or kind in ENTRY_KINDS)):
+        dated = _of_days(workspace, asked, days)
+        if days.open or dated.hits or dated.listed:
             return replace(dated, query=text)
-    narrowed = bool(kind == "conversation" or source or role or project or since or before)
-    if not text.strip() and (not narrowed or kind in ENTRY_KINDS or tag):
+    return _found(workspace, asked)
+
+
+def _found(workspace: Workspace, asked: Asked) -> FindReport:
+    """What is found, days in the words or not."""
+    text, lists, tells = asked.text, asked.lists, asked.tells
+    wanted = asked.filters()
+    narrows = (asked.source, asked.role, asked.project, asked.since, asked.before)
+    narrowed = asked.kind == "conversation" or any(narrows)
+    if not text.strip() and (not narrowed or asked.kind in ENTRY_KINDS or asked.tag):
         hint = "give some words; 'knowledge recall' lists memories, 'knowledge search --since yesterday' conversations"
         raise KnowledgeError("usage", "there is nothing to search for", hint=hint)
-    if not 1 <= limit <= MAX_LIMIT:
-        raise KnowledgeError("usage", f"the limit is {limit}", hint=f"give a number from 1 to {MAX_LIMIT}")
-    wide = scope or replace(scope_meant(workspace, project), everything=project in ("", EVERY))
+    if not 1 <= asked.limit <= MAX_LIMIT:
+        raise KnowledgeError("usage", f"the limit is {asked.limit}", hint=f"give a number from 1 to {MAX_LIMIT}")
+    everything = asked.project in ("", EVERY)
+    wide = asked.scope or replace(scope_meant(workspace, asked.project), everything=everything)
     own = replace(wide, everything=False)  # with the user's own lines, which hold in each project
     with opened_index(workspace, LOOK_SECONDS) as (database, brought, problem):
-        tells_use = wide.tells_use if scope is not None and not wide.everything else None
-        quotes = lists or bool(role or names_in(text) or phrases_in(text))
-        look = Look(
-            wide, text, kind, tag, wanted, max(LOOKED, limit), database, brought, tells_use, likely, quotes=quotes
-        )
-        rows, wider = _rows(look, own, wide, limit, lists=lists, tells=tells)
+        look = Look(wide, asked, wanted, database, brought)
+        rows, wider = _rows(look, own, wide, asked)
         spoken = look.searched(wide if wider else own)
         missing = look.missing_phrases()
         lacks = bool(missing) and set(words_of(text)) <= set(words_of(" ".join(missing)))  # nothing else was asked for
         if lacks:
             rows = [row for row in rows if row.sharp >= SURE_SHARE]
-        shown = chosen_rows(rows, infer_task_type(text) if any(row.served.tally for row in rows) else "other", limit)
+        task = infer_task_type(text) if any(row.served.tally for row in rows) else "other"
+        shown = chosen_rows(rows, task, asked.limit)
         best = 1.0 if look.is_exact else max((row.sharp for row in shown), default=0.0)
         searched_in = own if own.folder and all(row.own for row in shown) else wide
         strange = look.unsaid(searched_in, names=True) if tells and best >= look.least else []
@@ -138,7 +138,7 @@ def find(
         unsaid = _Unsaid(strange, *look.printed(searched_in, strange))
         names = own.folder and tells and not (firm or look.filtered)
         others = look.sessions(own, {row.session for row in shown}) if names else []
-        may_tell = wide.narrow and (scope is None or workspace.config.mcp_all_conversations)
+        may_tell = wide.narrow and (asked.scope is None or workspace.config.mcp_all_conversations)
         alike = called_alike(database, own.folder) if database is not None and own.folder and may_tell else []
         unreadable = unread(database) if database is not None and not firm else 0
     notes = [look.understood] if look.understood else []
@@ -152,7 +152,7 @@ def find(
         warnings = list(dict.fromkeys((*warnings, *look.asides, *remarks(text, look.hits, look.nothing))))
     return FindReport(
         text, own.folder, look.entries, spoken, tuple(shown), "; ".join(notes), tuple(warnings),
-        tuple(look.hits[:limit]) if lists else (), look.turns, brought.waiting, look.understood, "; ".join(lost),
+        tuple(look.hits[:asked.limit]) if lists else (), look.turns, brought.waiting, look.understood, "; ".join(lost),
         tuple(others),
     )  # fmt: skip
 
@@ -165,15 +165,16 @@ class _Unsaid(NamedTuple):
     place: str
 
 
-def _rows(look: Look, own: Scope, wide: Scope, limit: int, *, lists: bool, tells: bool) -> tuple[list[FoundRow], bool]:
+def _rows(look: Look, own: Scope, wide: Scope, asked: Asked) -> tuple[list[FoundRow], bool]:
     """The hits of the own project, then those of all that may be told where these are too few; and whether all was
     looked at."""
+    tells = asked.tells
     rows = look.rows(own, is_own=True) if own.folder and tells else []
     if tells and not look.filtered and asks_what_is_open(look.text):
         rest = (row for row in rows if not row.key.startswith(CATEGORY["tasks_open"].file))
         rows = [*look.open_tasks(own if own.folder else wide), *rest]
-    enough = sum(not row.weak for row in rows) >= limit and not look.inexact
-    wider = not (own.folder and tells) or (not wide.narrow and (lists or not enough))
+    enough = sum(not row.weak for row in rows) >= asked.limit and not look.inexact
+    wider = not (own.folder and tells) or (not wide.narrow and (asked.lists or not enough))
     if wider:
         missed, more = look.inexact, look.rows(wide, is_own=False, tells=tells and not enough)
         rows = more if missed and not look.inexact else rows + more
@@ -213,45 +214,31 @@ def _of_the_whole(
     return [*notes, "sessions here are in another language: ask in that too"] if foreign else notes
 
 
-def _of_days(
-    workspace: Workspace,
-    asked: Question,
-    project: str,
-    kind: str,
-    limit: int,
-    scope: Scope | None,
-    tag: Sequence[str] | None,
-    source: Sequence[str] | None,
-    role: str,
-    *,
-    likely: str,
-    lists: bool,
-    tells: bool,
-) -> FindReport:
+def _of_days(workspace: Workspace, asked: Asked, days: Question) -> FindReport:
     """What a question about days means, as if they and the project had been given as options: what is of other days
     is no answer to it."""
-    words, folder = asked.words, ""
-    if asked.place:
+    words, scope, folder = days.words, asked.scope, ""
+    if days.place:
         with opened_index(workspace, LOOK_SECONDS) as (database, _, _):
-            folder = known_project(database, asked.place) if database is not None and not project else ""
+            folder = known_project(database, days.place) if database is not None and not asked.project else ""
         if scope is not None and folder:
             folder = folder if scope.tells_conversation(folder) else ""
             scope = scope_meant(scope.workspace, folder) if folder else scope
-        words = words if folder else f"{words} {asked.place}".strip()
-    found = find(
-        workspace, words, project or folder, kind, asked.span.since, asked.span.before, limit, scope, tag, source, role,
-        likely=likely, lists=lists, tells=tells,
-    )  # fmt: skip
-    understood = understood_as(asked.span, folder)
+        words = words if folder else f"{words} {days.place}".strip()
+    project, since, before = asked.project or folder, days.span.since, days.span.before
+    found = _found(workspace, replace(asked, text=words, project=project, since=since, before=before, scope=scope))
+    understood = understood_as(days.span, folder)
     return replace(found, understood=understood, note="; ".join(filter(None, (understood, found.note))))
 
 
 def _as_it_stands(row: FoundRow, root: str, asked: str) -> FoundRow:
     """A hit of the own project with what is not so any more: paths that are gone, a branch that was never merged; and
     where a branch is `asked` for with that which the session's record names: no turn may."""
-    state, apart = row.state, ", which is not merged" * (bool(row.branch) and never_merged(root, row.branch))
+    state = row.state
+    apart = ", which is not merged" if row.branch and never_merged(root, row.branch) else ""
     if row.branch not in ("", "HEAD") and (apart or _ASKS_BRANCH.search(asked)):
-        state = f"{state}, " * bool(state) + f"{'' if apart else 'began '}on {row.branch}{apart}"
+        began = f"{'' if apart else 'began '}on {row.branch}{apart}"
+        state = f"{state}, {began}" if state else began
     return replace(row, gone=tuple(gone(root, row.text)), state=state)
 
 
@@ -285,7 +272,7 @@ def passage(
     likely: str = "",
 ) -> str:
     """What answers a question in a conversation that was read, above all at a turn (from 1, 0 for none): its own words,
-    with a `role` those of one speaker, at most so many characters and nothing that was `told` before; "" where nothing
+    with a `role` those of one speaker, at most `room` characters and nothing that was `told` before; "" where nothing
     does. `likely` are words that the answer probably has."""
     with opened_index(workspace, 0.0) as (database, _, _):
         if database is None:

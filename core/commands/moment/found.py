@@ -55,11 +55,11 @@ class FoundRow:
     places: tuple[int, ...] = ()
     """The positions of the turns of a conversation that match, the best one first."""
     sharp: float = 1.0
-    """So much of what was asked for stands in two sentences side by side, 0 to 1."""
+    """The share of the question that two sentences side by side have, 0 to 1."""
     fit: float = 0.0
     """How well a conversation fits as a whole, comparable within one answer."""
     left: int = 0
-    """So many sentences of its session that say as much of it had no room."""
+    """The sentences of its session that say as much of it and had no room."""
     against: str = ""
     """Why the text does not hold any more: it is done, or what the user did to the line that says it."""
     misled: str = ""
@@ -119,10 +119,12 @@ def in_one_order(entries: Sequence[Hit], spoken: Sequence[ConversationHit]) -> l
     return [hit for _, hit in rows]
 
 
-WEAK_SHOWN, OTHERS_SHOWN = 2, 2
-"""So many weak hits of the own project, and so many hits of others where it has any."""
+WEAK_SHOWN = 2
+"""The most weak hits that are shown."""
+OTHERS_SHOWN = 2
+"""The most hits of other projects beside those of the own one."""
 NEAR = 0.6
-"""So much may what its outcomes say add to a hit's score, a logarithm of odds, against those just before it."""
+"""The most that its outcomes add to a hit's score, a logarithm of odds, against those just before it."""
 
 
 def chosen_rows(rows: Sequence[FoundRow], task: str, limit: int) -> list[FoundRow]:
@@ -170,9 +172,10 @@ def _without_repeats(rows: Sequence[FoundRow]) -> list[FoundRow]:
     return kept
 
 
-SAYS_SO, SAYS_ENOUGH = 0.8, 3
-"""With so many of the words of a statement, of so many at least, and all its numbers, two sentences side by side say
-it."""
+SAYS_SO = 0.8
+"""The share of a statement's words with which two sentences side by side say it, where they have all its numbers."""
+SAYS_ENOUGH = 3
+"""The words of the shortest statement that is looked for so."""
 _WENT = {"replaced": "changed", "retracted": "withdrew", "struck": "struck", "removed": "removed"}
 
 
@@ -208,7 +211,7 @@ def _says(has: set[str], words: set[str]) -> bool:
 _OTHER_SCRIPT = late(r"[\u0370-\u1fff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Letters of which a question in Latin ones has none of the words."""
 OTHER_SHARE = 0.1
-"""With so many of its characters in another script a session is in another language, whatever names stand in it."""
+"""The share of characters in another script from which a session is in another language, whatever names it has."""
 
 
 def in_another_language(question: str, row: FoundRow) -> bool:
@@ -258,7 +261,7 @@ def short(folder: str) -> str:
 
 def as_a_whole(entries: int, spoken: int | None, waiting: int, where: str, *, shown: bool, firm: bool) -> list[str]:
     """What is to be said of an answer: that it is weak, that nothing was searched because nothing is indexed yet or
-    there is nothing, or that it was never said. `spoken`: so many conversations were, None where none can be."""
+    there is nothing, or that it was never said. `spoken` conversations were, None where none can be."""
     of = f" of {where}" if where else ""
     left = f"{count(waiting, 'conversation')} {'are' if waiting != 1 else 'is'} not indexed yet"
     left += " ('knowledge search --build' reads all)"
@@ -277,8 +280,8 @@ def as_a_whole(entries: int, spoken: int | None, waiting: int, where: str, *, sh
 
 
 PARTLY = 0.3
-"""Where no two sentences side by side have so much of what was asked for, it is told that there is more to read. Of 91
-questions this is so in 16 of 32 answers that leave something out, and in 10 of 59 that are whole."""
+"""The share of a question below which an answer says that there is more to read. Of 91 questions it says so in 16 of
+32 answers that leave something out, and in 10 of 59 that are whole."""
 LEAST_TEXT = 90
 """A hit is shortened to no fewer characters of its text: less says too little for its place."""
 _SENTENCE_END = re.compile(r"[.!?。！？…](?=\s)")
@@ -335,7 +338,7 @@ def _line(row: FoundRow, clean: Callable[[str], str]) -> str:
 
 def _about(row: FoundRow) -> str:
     name = _CATEGORY.get(row.key.partition(".")[0], row.kind) if row.kind == "bullet" else row.kind
-    weak = f"{row.misled}; " * bool(row.misled) + "weak; " * row.weak
+    weak = (f"{row.misled}; " if row.misled else "") + ("weak; " if row.weak else "")
     return weak + ", ".join(filter(None, (name, row.day, row.project)))
 
 
@@ -359,8 +362,12 @@ def piped_text(report: FindReport) -> str:
     return "\n".join(find_lines(report, clean=for_prompt) or ["nothing found"]) + "\n"
 
 
-FIRST_LINES, OTHER_LINES, WIDEST = 14, 3, 110
-"""A person at a terminal is shown so many lines of the first hit and of each other one, none wider than this."""
+FIRST_LINES = 14
+"""The lines of the first hit at a terminal."""
+OTHER_LINES = 3
+"""The lines of each other hit there."""
+WIDEST = 110
+"""The characters of the longest line there."""
 
 
 def terminal_text(report: FindReport) -> str:

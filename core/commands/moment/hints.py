@@ -38,12 +38,13 @@ from core.give.hint import main as run_hint
 from core.knowledge.check import Finding
 
 QUIET_SECONDS = 600
-"""So long a transcript must have been left alone before it is read for how a hint went."""
+"""How long a transcript must have been left alone before it is read for how a hint went."""
 KEPT_DAYS = 120
+"""How long a hint that was handed out is remembered."""
 OWN_WORDS = 2
-"""So many words that only the hint had must come up for it to count as followed."""
+"""The words that only the hint had and that come up again where it was followed."""
 DENIED_WORDS = 3
-"""So many words of a hint stand in the sentence that says it holds no more."""
+"""The words of a hint in a sentence that says it holds no more."""
 _DENIES = re.compile(
     r"\b(?:no longer|not any ?more|outdated|obsolete|out of date|(?:is|was|that's) (?:wrong|incorrect|not true)|"
     r"(?:does not|doesn't) exist|(?:has been|was|were) (?:removed|replaced|renamed))\b",
@@ -221,7 +222,7 @@ def hints_text(report: HintsReport) -> str:
     told = told or "'knowledge connect' writes the hooks that hand them out"
     rows.append(f"{count(sum(report.counts.values()), 'hint')}{f': {told}' if told else ''}")
     rows.append(f"on: {', '.join(report.on) or 'nothing'}")
-    rows += [f"last trouble: {one_line(report.trouble)}"] * bool(report.trouble)
+    rows += [f"last trouble: {one_line(report.trouble)}"] if report.trouble else []
     return "\n".join(rows) + "\n"
 
 

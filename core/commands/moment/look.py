@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from core.base.entry import Entry
 from core.base.markdown import BY_HAND, split_provenance
 from core.base.result import KnowledgeError, attempt
-from core.commands.conversations import ConversationFilters, ConversationHit, find_in
+from core.commands.conversations import ConversationFilters, ConversationHit, filters_of, find_in
 from core.commands.entry_sources import library_file
 from core.commands.moment.found import FoundRow, in_one_order, name_of, short
 from core.commands.project import Scope
@@ -34,46 +34,63 @@ if TYPE_CHECKING:
     from core.search.terms import Query
 
 LOOKED = 20
-"""So many of each kind, or as many as are wanted, are looked at before what is said twice is left out."""
+"""The hits of each kind that are looked at, before what is said twice is left out; more where more are wanted."""
 SESSIONS = 6
-"""Of so many conversations the passage is read."""
-SESSIONS_NAMED, TITLE = 6, 60
-"""So many other sessions of the project a weak answer names, so many characters of their titles."""
+"""The conversations whose passage is read."""
+SESSIONS_NAMED = 6
+"""The other sessions of the project that a weak answer names."""
+TITLE = 60
+"""The characters of their titles."""
 LEAST_SHARE = 0.2
 """A hit with less of what was asked for stands behind those with more."""
-SURE_WORTH, SURE_SHARE = 1.05, 0.5
-"""The answer is weak where no two sentences side by side have so much of what was asked for: as much as so many words
-that one turn alone has, or such a share. A share alone calls long questions weak: they say much that no answer repeats.
-Chosen on half of the projects; in the other half 1 of 30 answers that held what was asked for is called weak, 12 of 14
-where nobody ever said it, 54 of 61 questions asked in a project of others (by a share of 0.32: 12, 10 and 57)."""
+SURE_WORTH = 1.05
+"""An answer is sure where two sentences side by side have as much of the question as this many words that one turn
+alone has: a long question says much that no answer repeats. Chosen on half of the projects; in the other half 1 of 30
+answers that held what was asked for is called weak, 12 of 14 where nobody ever said it, and 54 of 61 questions asked in
+another project (by a share of 0.32: 12, 10 and 57)."""
+SURE_SHARE = 0.5
+"""Or this share of the question, where that is less."""
 _ID = re.compile(r"(?:rollout-[\dT-]{19}-)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}([0-9a-f]{12})(?:\.jsonl)?\Z")
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What `find` is asked: its arguments. With a `scope` an agent asks, else the user."""
+
+    text: str
+    project: str
+    kind: str
+    since: str
+    before: str
+    limit: int
+    scope: Scope | None
+    tag: Sequence[str] | None
+    source: Sequence[str] | None
+    role: str
+    likely: str
+    lists: bool
+    tells: bool
+
+    def filters(self) -> ConversationFilters:
+        """What a conversation must be. Raises KnowledgeError for an unknown filter, or two that exclude each
+        other."""
+        return filters_of(self.kind, self.since, self.before, self.tag, self.source, self.role)
+
+
 class Look:
-    """One question to both indexes, and what its hits need to be told. `wide` is all that may be told; `tells_use` says
-    of which projects how something served may be, None for all; `likely` are words that the answer probably has;
-    without `quotes` a long turn is told by its beginning."""
+    """One question to both indexes, and what its hits need to be told. `wide` is all that may be told."""
 
     def __init__(
-        self,
-        wide: Scope,
-        text: str,
-        kind: str,
-        tag: Sequence[str] | None,
-        wanted: ConversationFilters,
-        most: int,
-        database: Database | None,
-        brought: Brought,
-        tells_use: Callable[[str], bool] | None,
-        likely: str,
-        *,
-        quotes: bool,
+        self, wide: Scope, asked: Asked, wanted: ConversationFilters, database: Database | None, brought: Brought
     ) -> None:
+        text, kind, tag = asked.text, asked.kind, asked.tag
         self._workspace, self.text, self._kind, self._tag, self._wanted = wide.workspace, text, kind, tag, wanted
-        self._most, self._database, self._brought, self._quotes = most, database, brought, quotes
-        self._tells, self._tells_use = wide.tells_conversation, tells_use
+        self._most, self._database, self._brought = max(LOOKED, asked.limit), database, brought
+        self._quotes = asked.lists or bool(asked.role or names_in(text) or phrases_in(text))
+        self._tells = wide.tells_conversation
+        self._tells_use = wide.tells_use if asked.scope is not None and not wide.everything else None
         self._stems = Stems()
-        self._query = parse_query(text, database, self._stems, likely) if database is not None else None
+        self._query = parse_query(text, database, self._stems, asked.likely) if database is not None else None
         self.least = _least(self._query)
         self.is_open, self.waiting = database is not None, brought.waiting
         self.dated = bool(wanted.since or wanted.before)
@@ -261,7 +278,7 @@ class Look:
         return self.told(row, CHARACTERS)
 
     def told(self, row: FoundRow, room: int) -> FoundRow:
-        """A hit of a conversation with the passage of its session that answers, in so many characters; any other with
+        """A hit of a conversation with the passage of its session that answers, in `room` characters; any other with
         the turn that it is from."""
         held = self._held(row.path or row.session)
         if not row.places:

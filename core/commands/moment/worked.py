@@ -37,10 +37,9 @@ if TYPE_CHECKING:
     from core.library.use.inference import Heard
 
 MAX_HEARD = 500
-"""What at most so many conversations used of the library is inferred after a harvest; of each at most 200 KB are
-held."""
+"""The conversations whose use of the library is inferred after a harvest; of each at most 200 KB are held."""
 HEARD_PATIENCE = 2.0
-"""For so many seconds a harvest waits at its end for somebody else who writes the library."""
+"""The seconds for which a harvest waits at its end for another program that writes the library."""
 
 
 _RETRIEVED = re.compile(rf"\bretrieval\b.{{0,40}}?{CHUNK.pattern}", re.DOTALL)
@@ -191,7 +190,8 @@ class UsageReader:
             asked = len(self.heard) + self._missed
             return [*notes, f"what {asked} conversations used of the library was not recorded: {failed.error}"]
         missed = f"{self._missed} more conversations asked it, and how that went was not read"
-        return [*notes, *[f"the library learned how {done} uses went"] * bool(done), *[missed] * bool(self._missed)]
+        notes += [f"the library learned how {done} uses went"] if done else []
+        return [*notes, missed] if self._missed else notes
 
 
 def check_experience(workspace: Workspace) -> Iterator[Finding]:
@@ -209,7 +209,7 @@ def worked_text(done: Worked) -> str:
     for task, counts in done.served.items():
         why = f': "{one_line(done.misled[task])}"' if done.misled.get(task) else ""
         rows.append(f"  {task}: {record.in_words(counts)}{why}")
-    rows += [f"  {done.earlier} of these on an earlier version"] * bool(done.earlier)
+    rows += [f"  {done.earlier} of these on an earlier version"] if done.earlier else []
     return "\n".join(rows if done.served else [*rows, "  not used yet"]) + "\n"
 
 

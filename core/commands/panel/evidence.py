@@ -32,8 +32,7 @@ from core.harvest.playbook import steps_in as steps_in
 from core.harvest.quotes import reduce_to_words
 from core.harvest.quotes import span_of as span_of
 from core.knowledge.confirmed import confirmed_bullets
-from core.knowledge.journal import FrozenPlan
-from core.knowledge.ledger import FORGOTTEN, Entry, known_entries
+from core.knowledge.ledger import FORGOTTEN, Entry, known_entries, table_in
 
 READ_BYTES = 4_000_000
 """A longer conversation is not read for one passage."""
@@ -124,11 +123,10 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
         return bare
     words = split_provenance(harvested.after.removeprefix("- "))[0] if harvested is not None else text
     mark = mark_of_text(words)
-    quote, place = _table(plan, "quotes").get(mark), _table(plan, "evidence").get(mark)
-    kept = _table(plan, "steps").get(mark)
+    quote, place = table_in(plan.facts, "quotes").get(mark), table_in(table_in(plan.facts, "evidence"), mark)
+    kept = table_in(plan.facts, "steps").get(mark)
     if words == text and isinstance(kept, list) and all(isinstance(step, str) for step in kept):
         steps = tuple(kept)
-    place = place if isinstance(place, dict) else {}
     turn, start, end = (_whole(place.get(key)) for key in ("turn", "start", "end"))
     known = Evidence(
         file, line, text, run or str(entry.get("run", "")), sha, str(entry.get("path", "")), _clear(workspace, quote),
@@ -149,11 +147,6 @@ def _clear(workspace: Workspace, words: object) -> str:
 
 def _whole(value: object) -> int:
     return value if isinstance(value, int) else -1
-
-
-def _table(plan: FrozenPlan, name: str) -> dict[str, Any]:
-    found = plan.facts.get(name)
-    return found if isinstance(found, dict) else {}
 
 
 # --- the place -------------------------------------------------------------------------------------------------------
@@ -227,7 +220,8 @@ def evidence_text(value: Evidence | tuple[str, ...]) -> str:
         rows.append(f"   ({_where(value)}; {WHY.get(value.problem, value.problem)})")
     else:
         place = value.passage
-        rows.append(f"{place.role} in turn {place.turn} of {place.of}{f', {one_line(place.time)}' * bool(place.time)}:")
+        when = f", {one_line(place.time)}" if place.time else ""
+        rows.append(f"{place.role} in turn {place.turn} of {place.of}{when}:")
         marked = f"{place.before}>>{place.quote}<<{place.after}"
         rows += [_EDGE + one_line(line) for line in marked.strip().split("\n")]
         rows.append(f"   ({_where(value)})")

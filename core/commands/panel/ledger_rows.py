@@ -23,7 +23,7 @@ from core.knowledge.projects import own_name as own_name
 from core.sources.archive import KEY
 
 REMEMBERED = 4000
-"""So many conversations that were asked for by name are remembered."""
+"""The conversations asked for by name that are remembered."""
 TAKEN_BACK = (UNDONE, FORGOTTEN)
 """Statuses whose time is not that of a harvest."""
 UNREAD = LedgerRow("", {"name": "Reading…"})

@@ -60,7 +60,7 @@ class FileState:
 
 @dataclass(frozen=True)
 class Overview:
-    """The store at a glance, for a window. A digest made now `would` have so many bytes. `runs` are newest first.
+    """The store at a glance, for a window. `would` is the size of a digest made now, in bytes. `runs` are newest first.
     `waiting` are the conversations that the next harvest reads, as rows of a ledger without a key, newest first; `ends`
     is when a tool deletes a conversation, in seconds since 1970 by its path."""
 

@@ -30,9 +30,9 @@ from core.sources.tools import forgotten_places, known_as
 READ_BYTES = 2_000_000
 """Larger files are not read for their title alone; their next harvest tells it."""
 SECONDS = 2.0
-"""So long a dry run may read files for their titles; the others are shown by their names."""
+"""How long a dry run may read files for their titles; the others are shown by their names."""
 KEPT = 20_000
-"""So many titles are remembered."""
+"""The titles that are remembered."""
 PLAIN_NAME = re.compile(r"\w[\w.-]{0,200}", re.ASCII)
 """Names that `sanitise_name` leaves as they are; most are."""
 NO_TOOL = {"", "plain", "home", "manual_slop", "store", "packed", "unknown-json", "files", HOME}
@@ -96,10 +96,10 @@ def titles_of(workspace: Workspace, artifacts: Iterable[Artifact]) -> dict[str, 
 def _remembered(file: Path) -> dict[str, Called]:
     """Titles that were read before."""
     try:
-        cached = json.loads(files.read_or_empty(file) or b"{}")
+        cached = files.read_object(file) or {}
         # A file without `cleared` is of a time when a title could keep a part of a secret.
         return {str(key): Called(*map(str, row)) for key, row in cached.get("cleared", {}).items()}
-    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+    except files.DAMAGED:
         return {}
 
 

@@ -31,7 +31,7 @@ from core.knowledge.edit import Edited, add_lines, bring_back, new_edit_run, sec
 YES, NO, LATER = "yes", "no", "later"
 ANSWERS = (YES, NO, LATER)
 LATER_DAYS = 7
-"""What is answered with later is asked again after so many days."""
+"""The days after which what was answered with later is asked again."""
 
 
 @dataclass(frozen=True)
@@ -313,7 +313,8 @@ def review_text(value: Queue | Decided) -> str:
     lines: list[str] = []
     for (kind, yes, no), of_kind in groupby(value.rows, key=lambda row: (row.kind, row.yes, row.no)):
         rows = list(of_kind)
-        lines += [*[""] * bool(lines), f"{kind} ({len(rows)}); yes: {yes}; no: {no}"]
+        head = f"{kind} ({len(rows)}); yes: {yes}; no: {no}"
+        lines += ["", head] if lines else [head]
         for row in rows:
             lines += [f"{row.id}  {row.why}", *(f"         {line}" for line in _body(row).split("\n"))]
     how = "'knowledge review yes ID', 'no ID' or 'later ID' answers, 'knowledge review all KIND --yes' for a whole kind"
@@ -323,7 +324,8 @@ def review_text(value: Queue | Decided) -> str:
 def _body(row: Waiting) -> str:
     came = ", ".join(filter(None, (row.source, row.day, row.project)))
     lines = [*(line.removeprefix("- ") for line in row.lines)] or [f"{row.text}{f' ({came})' if came else ''}"]
-    lines += [f"-> {row.other}"] * bool(row.other) + [f'quote: "{row.quote}"'] * bool(row.quote)
+    lines += [f"-> {row.other}"] if row.other else []
+    lines += [f'quote: "{row.quote}"'] if row.quote else []
     return "\n".join(
         line if len(line) <= SHOWN else f"{line[:SHOWN]}… ({len(line):,} characters in all)" for line in lines
     )

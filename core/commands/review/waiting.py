@@ -23,7 +23,7 @@ from core.commands.bullets import TITLES, change_all
 from core.commands.project import EVERY, find_project, projects_named
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
 from core.commands.statements import all_lines, refresh_digest
-from core.commands.text import collected
+from core.commands.text import collected, count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience.record import MISLED_OFTEN, Served, served
 from core.factindex.facts import Fact
@@ -32,7 +32,7 @@ from core.factindex.record import read_history, record_path
 from core.give import still
 from core.harvest.proofs import Missing, Proofs, find_missing, marks
 from core.harvest.recovery import Recovered, with_store
-from core.knowledge.alike import Alike, Placed, Superseding, alike, offers_in, placed, superseding
+from core.knowledge.alike import Alike, Placed, Superseding, age_of, alike, offers_in, placed, superseding
 from core.knowledge.answers import NAME as ANSWERS
 from core.knowledge.answers import silenced
 from core.knowledge.bullet_text import BulletRef
@@ -50,9 +50,9 @@ from core.knowledge.swap import EDITOR_WAIT, EditorWait
 FINISHED = ("finishes", "answers")
 """What models offer of tasks and questions."""
 GIT_SECONDS = 4.0
-"""So long git is asked, of all lines, what it still has."""
+"""How long git is asked, for all lines together, what it still has."""
 UNCONFIRMED_DAYS = 365
-"""A fact that no conversation has confirmed for so long, and that was harvested as long ago, is stale, as one is that
+"""A fact that no conversation has confirmed for this long, and that was harvested as long ago, is stale, as one is that
 has expired."""
 
 
@@ -195,7 +195,7 @@ def proposals(paths: Paths, problems: list[ErrorInfo] | None = None) -> list[Sup
 
 
 def _newest(paths: Paths, proposed: Iterable[Superseding]) -> list[Superseding]:
-    pairs = sorted(proposed, key=lambda pair: _age(pair.new))
+    pairs = sorted(proposed, key=lambda pair: age_of(pair.new))
     newest = {(pair.old.file, pair.old.bullet.line, pair.act): pair for pair in pairs}
     dismissed = silenced(paths, utc_now().date().isoformat())
     asked = [pair for pair in newest.values() if pair.key not in dismissed]
@@ -402,7 +402,7 @@ def _alike(look: Look) -> Iterator[Waiting]:
     older = set[str]()
     asked = {_two(pair.old, pair.new) for pair in look.proposed}
     for pair in similar(paths):
-        old, new = sorted((pair.first, pair.second), key=_age)
+        old, new = sorted((pair.first, pair.second), key=age_of)
         two = _two(old, new)
         if two in asked:
             continue
@@ -444,7 +444,7 @@ def _kept_away(look: Look) -> Iterator[Waiting]:
         entries, line = said.get(mark, []), standing.get(mark)
         if not entries and line is None:
             continue
-        number = f"{len(entries)} conversation{'s' * (len(entries) != 1)}"
+        number = count(len(entries), "conversation")
         again = f"{number} said it again" if entries else f"it stands again in {line.file if line else ''}"
         why = f"{gone.how or 'removed'}{f' on {gone.day}' if gone.day else ''}; {again}"
         bullet = line.bullet if line is not None else _as_said(gone, entries)
@@ -519,11 +519,6 @@ def _key(*parts: str) -> str:
 
 def _two(one: Placed, other: Placed) -> frozenset[str]:
     return frozenset((one.bullet.key, other.bullet.key))
-
-
-def _age(place: Placed) -> tuple[str, int]:
-    came = place.bullet.provenance
-    return (came.date if came is not None else "", place.bullet.line)
 
 
 def _removed(look: Look) -> Removed:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.base.answer import Generate
+from core.base.choices import task_words
 from core.base.marks import for_prompt
 from core.base.result import KnowledgeError
 from core.experience.kinds import Tally, outcomes_text, over_tasks, rate_of, success, total
@@ -20,11 +21,6 @@ NOTE_CHARACTERS, NOTES = 120, 3
 READ_TRACES = 40
 GOOD, BAD = 0.6, 0.4
 """From so much success on a task is a strength; up to so much it is a weakness."""
-
-
-def task_words(task: str) -> str:
-    """`implementation_howto` as people write it."""
-    return task.replace("_", " ").replace("howto", "how-to")
 
 
 def strengths_of(tally: Tally) -> tuple[tuple[str, ...], tuple[str, ...]]:

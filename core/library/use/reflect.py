@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from core.base.choices import SCOPES
+from core.base.choices import SCOPES, task_words
 from core.base.result import KnowledgeError
 from core.experience.kinds import Tally, merged, over_tasks, rate_of, success, total
 from core.library import schema
@@ -23,7 +23,7 @@ from core.library.database import Library
 from core.library.records import Concept, Link, UsageTrace, folded
 from core.library.rows import in_parts, read, told_links, traces
 from core.library.use.gaps import asked_about, lonely_chunks, stale_chunks, unanswered
-from core.library.use.profiles import strengths_of, task_words
+from core.library.use.profiles import strengths_of
 from core.library.use.usage import by_chunk, by_source, tally_of
 
 WELL, BADLY = 0.6, 0.4

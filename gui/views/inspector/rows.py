@@ -52,8 +52,10 @@ from gui.views.start import hand_words
 CHUNK = 1200
 """This many characters of a text stand in one row; a long one is several."""
 FILE_BYTES = 200_000
-BEFORE, TURNS = 2, 8
-"""Of a conversation that was found, so many turns before the best one are shown, and so many in all."""
+BEFORE = 2
+"""The turns before the best one that are shown of a conversation that was found."""
+TURNS = 8
+"""All turns that are shown of it."""
 COPY = frozenset({"copy"})
 TEXT = "Text"
 """The part of a file that needs no name where it is the only one."""

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from core.base.choices import task_words
 from core.base.figures import count
 from core.commands.panel.bullets import local_day
 from gui.toolkit.flow_rows import FlowRow
@@ -32,8 +33,14 @@ TYPES: Mapping[str, str] = {
     "conversation": "messages-square", "reference": "book-open",
 }  # fmt: skip
 STRATEGIES = {"semantic": "meaning", "keyword": "words", "temporal": "recent"}
-QUOTE, TITLE, CONTENT, TRACES = 260, 160, 6_000, 4
-"""This many letters of a passage stand in its row, of a title, of a passage beside it; and so many of its uses."""
+QUOTE = 260
+"""The letters of a passage in its row."""
+TITLE = 160
+"""The letters of a title."""
+CONTENT = 6_000
+"""The letters of a passage in the inspector."""
+TRACES = 4
+"""The uses of a passage that stand there."""
 _HEADINGS = re.compile(r"\A(?:\s*#{1,6} .*(?:\n|\Z))+")
 _FENCES = re.compile(r"^[ ]*(?:`{3,}|~{3,}).*$", re.MULTILINE)
 _WITHIN = re.compile(r"(?<!\n)\n(?![ ]*(?:[-*+•]|\d{1,3}[.)])[ ]|#{1,6}[ ]|[ ]*\||\s*\n)")
@@ -138,12 +145,14 @@ def dossier_rows(one: Dossier, said: str = "") -> list[FlowRow]:
     learned = plain(chunk.functional_profile or "") or "Nothing yet: a consolidation says it from five uses on."
     told = [("In short", plain(chunk.summary or "")), ("Good for", learned)]
     if one.source is not None:
-        profile = plain(one.source.functional_profile or "") or f"{named(one.source.source_type)}, nothing learned yet"
+        profile = (
+            plain(one.source.functional_profile or "") or f"{task_words(one.source.source_type)}, nothing learned yet"
+        )
         told.append((f"Source: {one.source.domain}", profile))
     told += [("Beware", plain(caution)) for caution in one.beside]
     told.append(("Why it was found", why_words(one.why)))
     told.append(("You said", said) if said or one.tally else ("How it was used", "Never yet: W, P, M or L says how."))
-    told += [(f"How it was used for {named(task)}", outcome_words(numbers)) for task, numbers in one.tally.items()]
+    told += [(f"How it was used for {task_words(task)}", outcome_words(numbers)) for task, numbers in one.tally.items()]
     told += [
         (local_day(trace.timestamp.isoformat()), f"{trace.outcome}{f': {plain(trace.notes)}' if trace.notes else ''}")
         for trace in one.traces[:TRACES]
@@ -181,11 +190,6 @@ def plain(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
-def named(task: str) -> str:
-    """A kind of task as it is said."""
-    return task.replace("_", " ").replace("howto", "how-to")
-
-
 def place_of(one: Dossier) -> str:
     """Document and heading, without saying a thing twice."""
     title, heading = plain(one.document.title or one.document.source), plain(one.chunk.heading)
@@ -200,6 +204,5 @@ def why_words(why: Mapping[str, float]) -> str:
 
 def outcome_words(numbers: Mapping[str, int]) -> str:
     """`3 wins, 1 misleading`."""
-    said = [f"{numbers[one]:,} {one if numbers[one] == 1 else looks.noun}"
-            for one, looks in OUTCOME_LOOKS.items() if numbers.get(one)]  # fmt: skip
+    said = [count(numbers[one], one, looks.noun) for one, looks in OUTCOME_LOOKS.items() if numbers.get(one)]
     return ", ".join(said) or "no outcomes"

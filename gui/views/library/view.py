@@ -14,6 +14,7 @@ from typing import Any
 
 import dearpygui.dearpygui as dpg
 
+from core.base.choices import task_words
 from core.base.figures import count
 from core.base.installed import install_command
 from core.base.result import ErrorInfo, KnowledgeError
@@ -33,7 +34,7 @@ from gui.toolkit.letters import END
 from gui.toolkit.messages import Teach
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Progress, text, text_field
-from gui.views.library.rows import KEY_OF, OUTCOME_LOOKS, LibraryPage, everything, named, sheet
+from gui.views.library.rows import KEY_OF, OUTCOME_LOOKS, LibraryPage, everything, sheet
 from gui.views.list_view import ENTER, ListView
 
 MISSING = "no-library-support"
@@ -272,7 +273,7 @@ class LibraryView(ListView[LibraryPage]):
             self.data = replace(self.data, answered=found, said={},
                                 chosen=dossiers[0].chunk.id if dossiers else None)  # fmt: skip
             self.list.selected = self.data.chosen
-            told = f"{count(len(dossiers), 'passage')} for {named(found.retrieved.task_type)}"
+            told = f"{count(len(dossiers), 'passage')} for {task_words(found.retrieved.task_type)}"
             self.tell(found.warnings or (told,), calm=not found.warnings)
 
         self._call("The question", lambda workspace: library_retrieve(workspace, query, session=session), done)
