@@ -25,6 +25,8 @@ def test_a_hand_off_tells_goal_state_and_what_was_tried(shop: Path) -> None:
     assert FAILS in out and WORKS in out and "Shall I commit it?" in out and "## Verify" in out
     assert 'codex "$(knowledge handoff ' in call("handoff", "s1", "--to", "codex")[1]
     assert "no conversation of that name" in call("handoff", "s9")[2]
+    kept("s3", [turn("user", "Count the coins of the shop", 0, "s3", shop / ".worktrees" / "gone")])
+    assert call("handoff", "s3", "--to", "codex")[1].startswith(f"cd {shop} && codex"), "a work tree that is gone"
     assert call("handoff", "s1:2")[1] == out, "as a hit prints the session, with a turn"
     assert call("config", "set", "search_conversations", "false")[0] == 0
     assert json.loads(call("show", "s1", "--json")[1])["day"] == "2026-05-01", "no index, and the file is of today"

@@ -108,9 +108,7 @@ class PlainServer(MCPServer[Any]):
         """As the SDK does it, once the client was asked for its folders."""
         return await self._asks(context) or await super().read_resource(uri, context)
 
-    async def get_prompt(
-        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
-    ) -> Any:
+    async def get_prompt(self, name: str, arguments: Any = None, context: Any = None) -> Any:
         """The same; of a prompt or an argument that there is not the client is told, as of one that is refused."""
         try:
             return await self._asks(context) or await super().get_prompt(name, arguments, context)

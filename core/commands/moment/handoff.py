@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -82,7 +83,7 @@ def handoff(
         except KnowledgeError as failed:
             warnings.append(f"{failed.error} This is the hand-off that the rules make.")
     text = for_prompt(text, secrets=True, origins=False)
-    folder = talk.folder or row.folder
+    folder = next(filter(os.path.isdir, (talk.folder or row.folder, row.project)), "")  # work trees come and go
     start = ""
     if to:
         from core.commands.daily.connect import program_for  # it loads what writes other tools' settings
