@@ -252,6 +252,29 @@ def test_what_a_tool_writes_while_a_yes_is_waited_for_is_not_written_over(
     assert copies and not [path for path in copies if path.stat().st_mode & 0o077]
 
 
+def test_what_is_connected_while_a_yes_is_waited_for_stays_known(person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The record of the other tool was written over: its hooks stood on, called not connected, also behind
+    `uninstall`."""
+    import io
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+        def readline(self, *_: object) -> str:
+            works("connect", "claude_code", "--yes")
+            return "y\n"
+
+    before = snapshot(person)
+    monkeypatch.setattr("sys.stdin", Terminal())
+    assert main(["connect", "codex"], io.StringIO(), Terminal()) == 0
+    assert {row["name"] for row in json.loads(works("connect", "--json"))["tools"] if row["connected"]} == {
+        "claude_code", "codex",
+    }  # fmt: skip
+    works("uninstall", "--yes")
+    assert snapshot(person) == before
+
+
 def test_all_means_those_that_are_there(person: Path, tmp_path: Path) -> None:
     """A tool counts by its folder or by its program; removing all takes what is connected."""
     (person / ".codex").mkdir()
@@ -623,6 +646,11 @@ def test_a_server_for_tools_without_hooks_hands_over_at_its_end(person: Path, mo
     assert "--harvest-at-end" in json.loads(args)["servers"]["knowledge"]["args"]
     assert call("mcp", "--harvest-at-end")[0] == 130 and freed[0][-4:] == list(hand_over.HARVEST)
     assert call("mcp")[0] == 130 and len(freed) == 1
+    monkeypatch.setenv("KNOWLEDGE_CHECK", "1")  # `connect --check` tries what begins a harvest, and begins none
+    assert call("mcp", "--harvest-at-end")[0] == 130 and len(freed) == 1
+    assert call("context", "--hook", "claude_code")[0] == 0 and len(freed) == 1
+    monkeypatch.delenv("KNOWLEDGE_CHECK")
+    assert call("context", "--hook", "claude_code")[0] == 0 and len(freed) == 2
 
 
 def test_json_is_read_as_editors_read_it() -> None:

@@ -58,6 +58,15 @@ def test_what_a_user_says_of_a_line_stands_beside_it(home: Path) -> None:
     assert "(helped 1×)" in call("--home", str(home), "find", "staging database port")[1]
 
 
+def test_a_memory_is_named_as_find_prints_it_and_its_use_counts_once(home: Path) -> None:
+    """Its key was taken for a place in a conversation, and of several lines each use counted twice."""
+    assert call("--home", str(home), "save", "How we deploy:\nby the zebra pipeline, never by hand")[0] == 0
+    line = call("--home", str(home), "find", "zebra pipeline")[1].splitlines()[0]
+    assert line.endswith("→ memory:global:1")
+    run(home, "worked", "memory:global:1", "--outcome", "win")
+    assert "→ memory:global:1 (helped 1×)" in call("--home", str(home), "find", "zebra pipeline")[1]
+
+
 def test_other_words_take_the_record_along(home: Path) -> None:
     for _ in range(2):
         run(home, "worked", LINE, "--outcome", "win")

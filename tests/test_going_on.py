@@ -25,6 +25,11 @@ def test_a_hand_off_tells_goal_state_and_what_was_tried(shop: Path) -> None:
     assert FAILS in out and WORKS in out and "Shall I commit it?" in out and "## Verify" in out
     assert 'codex "$(knowledge handoff ' in call("handoff", "s1", "--to", "codex")[1]
     assert "no conversation of that name" in call("handoff", "s9")[2]
+    kept("s3", [turn("user", "Count the coins of the shop", 0, "s3", shop / ".worktrees" / "gone")])
+    assert call("handoff", "s3", "--to", "codex")[1].startswith(f"cd {shop} && codex"), "a work tree that is gone"
+    assert call("handoff", "s1:2")[1] == out, "as a hit prints the session, with a turn"
+    assert call("config", "set", "search_conversations", "false")[0] == 0
+    assert json.loads(call("show", "s1", "--json")[1])["day"] == "2026-05-01", "no index, and the file is of today"
 
 
 def test_the_command_line_of_a_hand_off_reads_the_home_it_was_asked_in(shop: Path, tmp_path: Path) -> None:
@@ -49,6 +54,21 @@ def test_a_model_makes_the_hand_off_and_where_it_fails_the_rules_do(shop: Path, 
     program.write_text("print('I cannot help with that')\n")
     told = json.loads(call("handoff", "s1", "--json")[1])
     assert told["made_by"] == "rules" and FAILS in told["text"] and "no hand-off" in told["warnings"][0]
+
+
+def test_a_work_tree_knows_what_was_saved_for_its_repository(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent in a work tree saved a memory for its project by its name, and was never told it again."""
+    subprocess.run(["git", "worktree", "add", "-q", "../tree"], cwd=shop, check=True)
+    monkeypatch.chdir(shop.parent / "tree")
+    assert call("save", "The heron nests in March", "--project", str(shop))[0] == 0
+    assert "heron nests" in call("recall", "heron")[1] and "heron nests" in call("find", "heron")[1]
+    assert "001-the-heron" in call("trust", "forget")[1], "what was allowed as it was saved"
+    assert "heron nests" not in call("recall", "heron")[1] and "holds 1 in memories/" in call("trust")[1]
+    assert call("trust", "allow")[0] == 0 and "heron nests" in call("recall", "heron")[1]
+    assert call("save", "The egret nests in May", "--project", ".")[0] == 0
+    assert "egret nests" in call("recall", "egret")[1], "what it has of its own is nearer"
+    monkeypatch.chdir(shop.parent)
+    assert "heron nests" not in call("recall", "heron")[1]
 
 
 @pytest.mark.parametrize(

@@ -285,6 +285,11 @@ def test_a_note_of_a_file_is_told_before_it_is_changed_until_the_user_removes_it
     assert call("add", "files", "The retries are counted here", "--file", str(file))[0] == 0
     assert call("search", "retries")[0] == 0
     assert "retries are counted" in hook(shop, said)
+    tree = shop.parent / "tree"
+    subprocess.run(["git", "worktree", "add", "-q", str(tree)], cwd=shop, check=True)
+    there = {**said, "tool_input": {"file_path": str(tree / "app.py")}}
+    assert "- app.py: The retries are counted" in hook(tree, there, "of a work tree")
+    assert "retries are counted" in call("notes", str(tree / "app.py"))[1]
     assert call("rm", "files", "The retries are counted here")[0] == 0
     assert hook(shop, said, "another") == ""
 

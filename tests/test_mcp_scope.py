@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
 from mcp_types import ListRootsResult, Root
 
 import tests.mcp_tools  # noqa: F401 - describes each tool once
@@ -469,6 +470,41 @@ def test_a_server_in_no_project_asks_the_client_for_its_folders(seen: World, mod
     *told, refused = asked(build_server(workspace(seen)), calls, roots, mode)
     assert all(OWN in said for said in told) and not [word for word in HIDDEN if word in "".join(told)]
     assert "no project of that name is known" in refused
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_a_prompt_is_of_the_open_folder_and_says_what_is_wrong(
+    seen: World, mode: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A hand-off was refused until a resource had been read, and of any mistake the user read "Internal server
+    error"."""
+
+    async def roots(_context: Any) -> ListRootsResult:
+        return ListRootsResult(roots=[Root(uri=(seen.folder / "src/shop").as_uri())])
+
+    async def run() -> list[str]:
+        said = []
+        async with Client(build_server(workspace(seen)), list_roots_callback=roots, mode=mode) as client:
+            for name, given in (
+                ("handoff", {"session": f"{talk(OWN)}:1"}),
+                ("handoff", {"session": talk(OTHER)}),
+                ("handoff", None),
+                ("nothing", None),
+            ):
+                try:
+                    made = await client.get_prompt(name, given)
+                    said.append("".join(getattr(row.content, "text", "") for row in made.messages))
+                except MCPError as refused:
+                    said.append(str(refused))
+        return said
+
+    told, *refused = asyncio.run(asyncio.wait_for(run(), 120))
+    assert OWN in told and not [word for word in HIDDEN if word in told]
+    for said, why in zip(
+        refused, ("no conversation of that name", "arguments: {'session'}", "prompt: nothing"), strict=True
+    ):
+        assert why in said, said
+    assert not caplog.records, "a mistake is no traceback"
 
 
 def test_more_is_told_where_the_user_allowed_it(seen: World) -> None:

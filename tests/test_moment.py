@@ -534,3 +534,41 @@ def test_what_connect_wrote_can_be_run_as_the_tool_would(shop: Path) -> None:
     assert call("connect", "claude_code", "--yes")[0] == 0
     code, out, _ = call("connect", "claude_code", "--check")
     assert code == 0 and out.count("works (") == 6 and "does not work" not in out, out
+    settings, record = (next(Path(os.environ["HOME"]).rglob(name)) for name in (".claude/settings.json", "record.json"))
+    whole = settings.read_text()
+    settings.write_text(whole.replace("hint.py claude_code", "hint.py another"))
+    out = call("connect", "claude_code", "--check")[1]
+    assert out.count("works (") == 2 and out.count("is not found in") == 4, "what is gone does not work"
+    for file in (settings, record):
+        file.write_text(file.read_text().replace(sys.executable, "/gone/bin/python"))
+    settings.write_text(whole.replace(sys.executable, "/gone/bin/python"))
+    out = call("connect", "claude_code", "--check")[1]
+    assert "hints (PreCompact): does not work: it starts /gone/bin/python, which is not there any more" in out, out
+    for file in (settings, record):
+        file.write_text(file.read_text().replace("context --hook claude_code", f"--version; env > {shop}/said"))
+    out = call("connect", "claude_code", "--check")[1]
+    assert "context at the start (SessionStart): works (" in out, out
+    assert "KNOWLEDGE_CHECK=1" in (shop / "said").read_text(), "no harvest is begun for it"
+
+
+def test_of_several_things_of_which_one_is_unknown_none_is_written_down(shop: Path) -> None:
+    """The agent read an error, said it again without that one, and the others had helped twice."""
+    assert "no bullet" in answered("worked", what=["s1:2", "nobody knows this"], outcome="win")
+    assert "not used yet" in answered("worked", what=["s1:2"])
+    assert "helped 1×" in answered("worked", what=["s1:2"], outcome="win")
+
+
+def test_a_session_of_which_nothing_was_shown_is_read_with_its_head(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hit for which there was no room counted as shown: who read it was told that much of it was left out."""
+    monkeypatch.setattr("core.mcp_server.moment.FOUND", 800)
+    asked = "What of the ledger of the shop, and its importer?"
+    for number in range(3, 7):
+        said = f"The ledger of shop {number} has rows which the importer of shop {number} wrote on day {number}. "
+        kept_talk(shop, f"s{number}", [f"What of the ledger of shop {number}, and its importer?", said * 3])
+    found = answered("find", query=asked)
+    assert "more did not fit" in found and "→ s3" in found, found
+    for number in range(3, 7):
+        head = answered("read", name=f"s{number}", query=asked).splitlines()[1]
+        assert ("what was shown before" in head) == (f"→ s{number}" in found), head

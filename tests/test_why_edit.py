@@ -198,3 +198,17 @@ def test_what_was_asked_for_is_told_from_the_summary_of_what_went_before(shop: P
     kept("s9", [begun, *edited(shop / "till.py", "pass", LINE, 1, "s9", shop)])
     committed(shop, {"till.py": f"{LINE}\n"}, "2026-05-09T12:00:00+00:00")
     assert f"from the summary of what went before: - {ASKED}" in (out := call("why", "till.py:1")[1]), out
+
+
+def test_a_work_tree_is_the_project_of_its_repository(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked in one, the session of the repository was called one of another folder, and did not know a short line."""
+    short = "twice = True"
+    rows = [turn("user", ASKED, 0, "s9", shop), *edited(shop / "till.py", "pass", short, 1, "s9", shop)]
+    kept("s9", rows)
+    committed(shop, {"till.py": f"{short}\n"}, "2026-05-09T09:30:00+00:00")
+    told = call("why", "till.py:1")[1]
+    assert f"asked for (turn 1): {ASKED}" in told
+    subprocess.run(["git", "worktree", "add", "-q", "../tree"], cwd=shop, check=True)
+    monkeypatch.chdir(shop.parent / "tree")
+    assert call("why", "till.py:1")[1] == told
+    assert "the limit is 0" in call("why", "till.py", "--limit", "0")[2]

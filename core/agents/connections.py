@@ -11,7 +11,7 @@ import json
 import os
 import shlex
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -406,6 +406,19 @@ def take_back(plan: Plan, agent: Agent, record: Record) -> None:
 
 
 # --- looking ---------------------------------------------------------------------------------------------------------
+
+
+def entries_of(tool: str, record: Record) -> Iterator[tuple[Entry, list[str]]]:
+    """What a connection put into the files of a tool, each with why it does nothing there."""
+    for path, row in record.tools[tool].items():
+        try:
+            data = _read(Path(path))
+        except OSError:
+            data = None
+        gone = [f"it is not found in {path} as it was written ('knowledge connect' writes it again)"]
+        for entry in of_row(Path(path), row):
+            if entry.part in PARTS:
+                yield entry, _why_idle(entry, data or b"") if has(entry, data) else gone
 
 
 def standing(agent: Agent, program: Program, environment: Mapping[str, str], record: Record) -> Standing:

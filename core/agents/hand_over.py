@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 MARK = "KNOWLEDGE_HARVEST"
+CHECK = "KNOWLEDGE_CHECK"
+"""Is set where a hook is only tried: it answers as ever, and begins no harvest."""
 HARVEST = ("harvest", "--apply", "--since-last", "--quiet")
 MAX_INPUT_BYTES = 1 << 16
 WAIT_SECONDS = 0.03

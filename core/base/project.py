@@ -195,8 +195,8 @@ def _ceilings() -> frozenset[str]:
 
 def folders_around(folder: Path) -> list[Path]:
     """The folder and those above it that may speak for it: up to the root of its repository (the nearest `.git`, a
-    folder or the file of a work tree) or to the user's home, whichever comes first. Where neither is above, the
-    folder alone: what lies further up (`/tmp`, `/`) is anybody's."""
+    folder or the file of a work tree, behind which the repository itself comes) or to the user's home, whichever comes
+    first. Where neither is above, the folder alone: what lies further up (`/tmp`, `/`) is anybody's."""
     home, ceilings = os.path.realpath(os.path.expanduser("~")), _ceilings()
     found: list[Path] = []
     for one in (folder, *folder.parents):
@@ -204,7 +204,8 @@ def folders_around(folder: Path) -> list[Path]:
             break
         found.append(one)
         if os.path.lexists(one / ".git") or os.path.realpath(one) == home:
-            return found
+            repository = _repository_of_tree(str(one))
+            return [*found, Path(repository)] if repository else found
     return [folder]
 
 
@@ -221,6 +222,13 @@ def _repository_of_tree(root: str) -> str:
     if os.path.basename(common) != ".git" or named != os.path.realpath(f"{root}/.git"):
         return ""
     return os.path.dirname(common)
+
+
+def in_repository(path: str) -> str:
+    """The same file of the repository where a path (normal, absolute) lies in one of its work trees; else the path."""
+    root = repository_root(os.path.dirname(path))
+    repository = _repository_of_tree(root)
+    return os.path.join(repository, os.path.relpath(path, root)) if repository else path
 
 
 # --- by what it is known again ----------------------------------------------------------------------------------------

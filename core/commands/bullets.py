@@ -21,6 +21,7 @@ from core.base import files
 from core.base.choices import ANY_CATEGORY
 from core.base.figures import count
 from core.base.markdown import Bullet, parse_bullets, sanitise_line
+from core.base.project import in_repository
 from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.project import EVERY, find_project, projects_named, which_of_name
 from core.commands.row import (
@@ -218,6 +219,8 @@ def notes(workspace: Workspace, path: str, project: str = "") -> Notes:
         refresh_notes(workspace.paths)  # a home that cannot be written answers from what it knows
     try:
         note, current = (None, path) if elsewhere else notes_for(workspace.paths, asked)
+        if note is None and not elsewhere and (of_tree := notes_for(workspace.paths, in_repository(current)))[0]:
+            note, current = of_tree
         text = read_text(note) if note is not None else ""
         facts = bullets_in(read_text(workspace.paths.knowledge / CATEGORY["facts"].file), "facts")
     except (OSError, ValueError) as error:

@@ -180,7 +180,8 @@ def trust_allow(workspace: Workspace, file: str = "", *, seen: str | None = None
 def trust_forget(workspace: Workspace, file: str = "") -> TrustReport:
     """Take back what was allowed here, or one file or project."""
     known = read_trust(workspace.environment)
-    around = [row.path for row in here(workspace)]
+    around = [row.path for row in here(workspace)]  # a project of which every file was allowed has no row there
+    around += [str(place_of(project_paths(folder).home)) for folder in folders_around(workspace.cwd)]
     if file:
         path = place_of(Path(os.path.abspath(workspace.cwd / os.path.expanduser(file))))
         around = [str(path / "config.toml"), str(path / PROJECT_FOLDER), str(path / ".git")]

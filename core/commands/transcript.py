@@ -271,7 +271,7 @@ def read_held(
     resume, why_not = ("", NO_LONGER) if gone else resume_of(known)
     return ReadableConversation(
             row.name, facts.title or row.title, tool_of(row._replace(tool=facts.format)), row.source, row.path,
-            facts.folder or row.folder, facts.repository, facts.branch, facts.model, row.ended[:10],
+            facts.folder or row.folder, facts.repository, facts.branch, facts.model, (facts.ended or row.ended)[:10],
             facts.started or row.started, facts.ended or row.ended, turns, first, after if after <= turns else None,
             shown, items, bool(row.trash), resume, why_not, cleared.secrets.count, warnings, end, gone,
         )  # fmt: skip

@@ -235,8 +235,10 @@ def _of_file(
     entries: sqlite3.Connection | None, project: str, path: str, cwd: str
 ) -> list[tuple[str, str, float, str, str]]:
     """The notes of a file of the project."""
+    from core.base.project import in_repository
+
     whole = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
-    places = {whole, os.path.realpath(whole)}
+    places = {whole, os.path.realpath(whole), in_repository(os.path.realpath(whole))}
     if entries is None or not any(place.startswith(project.rstrip(os.sep) + os.sep) for place in places):
         return []
     marks = ", ".join("?" * len(places))

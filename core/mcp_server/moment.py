@@ -121,7 +121,7 @@ def find(
     report = find_everything(scope.workspace, query, since=since, limit=limit, scope=scope, likely=likely)
     lines = find_lines(report, FOUND - len(NOT_OURS) - sum(map(len, unknown)), partial(_clean, now))
     for row, line in zip(report.hits, lines[bool(report.lost) :], strict=False):
-        if row.places:
+        if row.places and line[:1].isdigit():  # behind the hits that fit comes what is to be known of all
             _showed(now, row.session, line)
     return _told(now, [*unknown, *report.warnings[:2]], FOUND, "\n".join(lines))
 
@@ -244,10 +244,13 @@ def worked(
     a kind of task stands last for it. Without an outcome: how it has served so far."""
     now = reopened(workspace)
     chunks = [one for one in what if CHUNK.fullmatch(one)]
+    scope = scope_of(now, all_projects=_everywhere(now))
+    for one in what if outcome and len(what) > 1 else ():
+        if one not in chunks:
+            used(now, one, scope=scope)  # one that nobody knows is refused before anything is written down
     if chunks and outcome:
         tools.record_usage(workspace, chunks, outcome, notes, task)
     rows = [f"written down for {count(len(chunks), 'chunk')}"] if chunks and outcome else []
-    scope = scope_of(now, all_projects=_everywhere(now))
     for one in what:
         if one not in chunks or not outcome:
             rows.append(worked_text(used(now, one, outcome, notes, task, by="agent", scope=scope)).rstrip())

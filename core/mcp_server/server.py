@@ -18,8 +18,10 @@ from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError, UnexpectedToolError
 from mcp.server.mcpserver.resolve import Elicit, ListRoots, Resolve
+from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, InputRequiredResult, ListRootsRequest, ListRootsResult, ToolAnnotations
 from mcp_types import Tool as ListedTool
+from mcp_types.jsonrpc import INVALID_PARAMS
 from mcp_types.version import is_version_at_least
 from pydantic import AnyUrl, BaseModel, Field, ValidationError
 
@@ -71,7 +73,7 @@ class PlainServer(MCPServer[Any]):
 
     @property
     def of_resources(self) -> Workspace:
-        """What the resource that is read at the moment is made from: it is one client's, and told nothing itself."""
+        """What the resource or the prompt of the moment is made from: it is one client's, and told nothing itself."""
         return self._of_resources
 
     def must_ask(self, context: Context) -> bool:
@@ -87,10 +89,8 @@ class PlainServer(MCPServer[Any]):
                 return replace(self._workspace, cwd=Path(folder))
         return self._workspace
 
-    async def read_resource(
-        self, uri: AnyUrl | str, context: Context[Any, Any] | None = None
-    ) -> Iterable[ReadResourceContents] | InputRequiredResult:
-        """As the SDK does it, once the client was asked for its folders, in the way of its version of the protocol."""
+    async def _asks(self, context: Context[Any, Any] | None) -> InputRequiredResult | None:
+        """Ask the client for its folders where they are needed, as its version has it; what it must answer first."""
         roots: Any = None
         if context is not None and self.must_ask(context):
             if is_version_at_least(context.protocol_version or "", ANSWERED_IN_CALLS):
@@ -100,7 +100,22 @@ class PlainServer(MCPServer[Any]):
             else:
                 roots = await context.session.send_request(ListRootsRequest(), ListRootsResult)
         self._of_resources = self.at(roots if isinstance(roots, ListRootsResult) else None)
-        return await super().read_resource(uri, context)
+        return None
+
+    async def read_resource(
+        self, uri: AnyUrl | str, context: Context[Any, Any] | None = None
+    ) -> Iterable[ReadResourceContents] | InputRequiredResult:
+        """As the SDK does it, once the client was asked for its folders."""
+        return await self._asks(context) or await super().read_resource(uri, context)
+
+    async def get_prompt(self, name: str, arguments: Any = None, context: Any = None) -> Any:
+        """The same; of a prompt or an argument that there is not the client is told, as of one that is refused."""
+        try:
+            return await self._asks(context) or await super().get_prompt(name, arguments, context)
+        except ValueError as error:
+            if error.__cause__ is not None and error.__cause__.__cause__ is None:
+                raise MCPError(INVALID_PARAMS, str(error)) from None
+            raise  # an error of ours, which is logged
 
     async def list_tools(self) -> list[ListedTool]:
         """Those that are shown, as the SDK does it; no schema leaves room for more than it names. A tool of an earlier
@@ -361,7 +376,7 @@ def _add_prompts(server: PlainServer) -> None:
     def handoff(session: str) -> str:
         """What is needed to go on with a session, by its name as find prints it: goal, state, files, what was tried,
         what is open, how to verify."""
-        return _run(lambda: moment.handoff(server.of_resources, session), ValueError)
+        return _run(lambda: moment.handoff(server.of_resources, session), partial(MCPError, INVALID_PARAMS))
 
     @server.prompt(title="Look back on this session")
     def reflect() -> str:
@@ -369,7 +384,7 @@ def _add_prompts(server: PlainServer) -> None:
         return REFLECT
 
 
-def _run(work: Callable[[], T], error: type[Exception] = ToolError) -> T:
+def _run(work: Callable[[], T], error: Callable[[str], Exception] = ToolError) -> T:
     """Do it; what cannot be done is one sentence for the agent, without a traceback."""
     try:
         return work()

@@ -16,6 +16,7 @@ from core.agents.connections import (
     FileChange,
     Standing,
     carry_out,
+    entries_of,
     known_tools,
     plan_connection,
     plan_removal,
@@ -24,8 +25,9 @@ from core.agents.connections import (
     standing,
     take_back,
 )
-from core.agents.hand_over import HARVEST, is_ours, set_free
+from core.agents.hand_over import CHECK, HARVEST, is_ours, set_free
 from core.agents.tools import AGENT, AGENTS, HINTS, PARTS, SERVER, START, Program, agent_name, own_program
+from core.base import locks
 from core.base.paths import choose_home
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.row import DRY_RUN, NO_OR_YES, YES, Argument, Ask, flag, nobody, top
@@ -114,9 +116,9 @@ def program_for(workspace: Workspace) -> Program:
 
 
 def hand_over(workspace: Workspace) -> None:
-    """Begin a harvest in a process of its own, unless this one answers for another."""
+    """Begin a harvest in a process of its own, unless this one answers for another or is only tried."""
     program = program_for(workspace)
-    if not is_ours(workspace.environment):
+    if not (is_ours(workspace.environment) or CHECK in workspace.environment):
         set_free([*program.words, *program.home, *HARVEST])
 
 
@@ -167,10 +169,12 @@ def connect(
         for plan in ready:
             agent = AGENT[plan.tool]
             try:
-                if remove:
-                    take_back(plan, agent, record)
-                else:
-                    carry_out(plan, agent, program, environment, record)
+                with locks.folder_lock(record.folder.parent):
+                    record.tools = read_record(environment).tools  # others may have written while the user was asked
+                    if remove:
+                        take_back(plan, agent, record)
+                    else:
+                        carry_out(plan, agent, program, environment, record)
             except KnowledgeError as failed:
                 report.errors.append(failed.error)
                 continue
@@ -180,17 +184,19 @@ def connect(
 
 
 def check(workspace: Workspace, names: Sequence[str]) -> list[str]:
-    """Run what stands in the files of connected tools as these would, in this folder, but for what ends a session: a
-    sentence each, with what it gave and how long it took."""
-    program, record, told = program_for(workspace), read_record(workspace.environment), list[str]()
+    """Run what stands in the files of connected tools as these would, in this folder, but for what ends a session or
+    begins a harvest: a sentence each, with what it gave and how long it took."""
+    record, told = read_record(workspace.environment), list[str]()
     for name in [row for row in known_tools(record) if not names or row in names]:
-        for entry in AGENT[name].entries(program, workspace.environment):
-            if entry.part == SERVER and isinstance(entry.value, dict):
-                told.append(f"{name}, {PARTS[SERVER]}: {_tried(_words_of(entry.value), _HELLO, workspace)}")
+        for entry, idle in entries_of(name, record):
+            what = f"{name}, {PARTS[entry.part]}" + (f" ({entry.path[-1]})" if entry.append else "")
+            if idle:
+                told.append(f"{what}: does not work: {idle[0]}")
+            elif entry.part == SERVER and isinstance(entry.value, dict):
+                told.append(f"{what}: {_tried(_words_of(entry.value), _HELLO, workspace)}")
             elif entry.part in (START, HINTS) and isinstance(entry.value, dict) and os.name == "posix":
                 for line, seconds in _lines_of(entry.value):
                     said = _SAID | {"hook_event_name": entry.path[-1], "cwd": str(workspace.cwd)}
-                    what = f"{name}, {PARTS[entry.part]} ({entry.path[-1]})"
                     # Codex runs it in the user's own shell, as at a login.
                     login = [workspace.environment.get("SHELL", "/bin/sh"), "-lc"]
                     words = [*(login if name == "codex" else ["/bin/sh", "-c"]), line]
@@ -230,7 +236,7 @@ def _seconds(limit: Any) -> float:
 def _tried(words: Sequence[str], said: str, workspace: Workspace, seconds: float = CHECK_SECONDS) -> str:
     """What came of one of them."""
     began = time.monotonic()
-    environment = {"PATH": "/usr/bin:/bin", **workspace.environment}
+    environment = {"PATH": "/usr/bin:/bin", **workspace.environment, CHECK: "1"}
     try:
         done = subprocess.run(
             words, input=said, cwd=workspace.cwd, env=environment, capture_output=True, text=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from core.base.marks import for_prompt
 from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
 from core.commands.row import NAMED, flag, listed, needed, option, top
-from core.commands.transcript import by_rules, locate, resume_of, whole_of
+from core.commands.transcript import by_rules, locate, resume_of, whole_of, with_turn
 from core.commands.workspace import Workspace
 from core.conversations.readable import Cleared
 from core.conversations.turns import cut
@@ -67,7 +68,7 @@ def handoff(
     if to and to not in STARTS:
         message = f"{to!r} cannot be started with a prompt"
         raise KnowledgeError("usage", message, hint=f"choose of {listed(tuple(STARTS))}")
-    row = locate(workspace, session, allowed)
+    row = locate(workspace, with_turn(session)[0], allowed)
     whole = whole_of(workspace, row)
     talk = whole.conversation
     if allowed is not None and not allowed(talk.folder or row.folder):
@@ -82,7 +83,7 @@ def handoff(
         except KnowledgeError as failed:
             warnings.append(f"{failed.error} This is the hand-off that the rules make.")
     text = for_prompt(text, secrets=True, origins=False)
-    folder = talk.folder or row.folder
+    folder = next(filter(os.path.isdir, (talk.folder or row.folder, row.project)), "")  # work trees come and go
     start = ""
     if to:
         from core.commands.daily.connect import program_for  # it loads what writes other tools' settings

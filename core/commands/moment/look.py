@@ -314,7 +314,8 @@ class Look:
         return max(rows, key=lambda row: row.ended) if rows else None
 
     def _served(self, *named: str) -> Served:
-        """How a statement served, and the place that it stands at."""
+        """How a statement served, however it is spaced, and the place that it stands at."""
+        named = tuple({record.thing_of(one): one for one in named}.values())
         return record.together(record.served(self._workspace.paths.experience, named, self._tells_use).values())
 
     def _called(self, name: str) -> str:

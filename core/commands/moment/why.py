@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.base import files
-from core.base.project import repository_root
+from core.base.project import project_root, repository_root
 from core.base.result import KnowledgeError, Ok, attempt, disk_errors
 from core.base.secrets.redact import redact
 from core.commands.moment.reasons import (
@@ -122,6 +122,8 @@ class _Change(NamedTuple):
 def why(workspace: Workspace, place: str, limit: int = LIMIT) -> WhyReport:
     """Why a line, or a file by its newest commits. Raises KnowledgeError for a file that is in no repository, or that
     git does not know, and for a line that it does not have."""
+    if limit < 1:
+        raise KnowledgeError("usage", f"the limit is {limit}", hint="give a number of commits")
     path, line = _place(workspace, place)
     root = repository_root(os.path.dirname(path))
     if not root:
@@ -242,7 +244,8 @@ class _Look:
     def __init__(self, workspace: Workspace, database: Database, root: str, name: str) -> None:
         self._workspace, self._database, self._name = workspace, database, name
         folders = "project = ? OR folder = ?"
-        tools = dict(database.execute(f"SELECT id, tool FROM conversations WHERE {folders}", (root, root)).fetchall())
+        known = (project_root(root) or root, root)  # a work tree belongs to its repository
+        tools = dict(database.execute(f"SELECT id, tool FROM conversations WHERE {folders}", known).fetchall())
         self._own = set(tools)
         self._of_aider = [id for id, tool in tools.items() if tool == "aider"]
         self._root = root

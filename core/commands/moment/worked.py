@@ -96,7 +96,7 @@ def _named(workspace: Workspace, what: str, scope: Scope | None) -> tuple[str, s
     bullet = attempt(resolve_bullet, workspace.paths, "any", what, tells)
     if not isinstance(bullet, KnowledgeError):
         return text_of(bullet.value.refs[0]), ""
-    kind, _, key = what.rpartition(":")
+    kind, _, key = what.partition(":")
     with closing(opened_search(workspace, find_project(workspace))) as index:
         asked = f"SELECT {COLUMNS} FROM entries WHERE key = ?1 OR (key = ?2 AND kind = ?3)"
         rows = [Row(*row) for row in index.database.execute(asked, (what, key, kind))]
