@@ -11,7 +11,7 @@ run twice, nothing changes.
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
@@ -65,6 +65,8 @@ class SyncReport:
     dropped: dict[str, list[str]] = field(default_factory=dict)
     reworded: dict[str, tuple[str, str]] = field(default_factory=dict)
     """What the user took out of the YAML files or gave other words there, by the mark of the bullet (follow.py)."""
+    too_long: Sequence[str] = ()
+    """What is new and longer than a fact may be."""
 
     @property
     def errors(self) -> list[ErrorInfo]:
@@ -75,7 +77,7 @@ class SyncReport:
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge facts sync --json`."""
-        row = {key: value for key, value in vars(self).items() if key not in ("dropped", "reworded")}
+        row = {key: value for key, value in vars(self).items() if key not in ("dropped", "reworded", "too_long")}
         return {**row, "problems": [problem.to_json() for problem in self.problems]}
 
 
@@ -133,6 +135,7 @@ def sync(
             report.notes.append(f"not counted, for it cannot be changed without touching more of its line: {which}")
     report.new, report.confirmed, report.gone = plan.new, plan.confirmed, plan.gone
     report.taken_back, report.stayed = plan.taken_back, plan.stayed
+    report.too_long = harvested.too_long
     report.dropped, report.reworded = plan.followed.dropped, plan.followed.reworded
     if plan.followed.held:
         report.notes.append(
