@@ -101,10 +101,11 @@ class Shelf:
     ) -> UsageTrace:  # fmt: skip
         """One use of these chunks (by name), a minute after the last."""
         self.now += timedelta(minutes=1)
+        ids = tuple(self.chunks[name] for name in chunks)
         return usage.record(
-            self.library, session_id=session, chunk_ids=[self.chunks[name] for name in chunks], task_type=task,
-            outcome=outcome, now=self.now, query=query, notes=notes, context_summary=query or "a task",
-        )  # fmt: skip
+            self.library,
+            UsageTrace(new_id(), ids, task, outcome, self.now, session, query or "a task", query, notes, project=""),
+        )
 
     def consolidate(self, **more: Any) -> Consolidation:
         """What was learned becomes part of the library."""

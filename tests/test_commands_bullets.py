@@ -20,7 +20,7 @@ from core.commands.panel.bullets import category_view
 from core.commands.quarantine import accept_all, drop_all, quarantine_accept, quarantine_drop, quarantine_list
 from core.commands.review.decide import review, review_text
 from core.commands.review.waiting import similar
-from core.commands.statements import bullets_of, said, said_with
+from core.commands.statements import LineChange, bullets_of, said, said_with
 from core.commands.workspace import Workspace
 from core.knowledge.bullet_text import BulletRef
 from tests.edited import held_line
@@ -300,7 +300,7 @@ def test_lines_that_say_the_same_are_one_statement_with_its_conversations(home: 
 def test_every_line_is_changed_in_one_step_and_comes_back_in_one(home: Workspace, act: str) -> None:
     view = category_view(home, "facts")
     port = said(view.rows)[1]
-    done = change_all(home, act, port.refs, "It listens on 9090" if act == "edit" else "", seen=view.sha256)
+    done = change_all(home, LineChange(act, port.refs, "It listens on 9090" if act == "edit" else "", seen=view.sha256))
     text = read(home, "facts.md")
     assert "- Something else [from: alpha, 2026-05-01]\n  with a detail\n" in text
     lines = [line for line in text.splitlines() if "8080" in line or "9090" in line]
@@ -310,7 +310,7 @@ def test_every_line_is_changed_in_one_step_and_comes_back_in_one(home: Workspace
     elif act == "strike":
         assert [line[:4] for line in lines] == ["- ~~"] * 3
         again = [row.ref for row in category_view(home, "facts").rows if row.bullet.struck]
-        change_all(home, "unstrike", again)
+        change_all(home, LineChange("unstrike", again))
         assert read(home, "facts.md") == STATEMENTS_FACTS
         return
     else:
@@ -333,17 +333,20 @@ def test_nothing_is_written_when_one_of_the_lines_is_gone_or_the_file_is_another
     refs = said(view.rows)[1].refs
     outside = STATEMENTS_FACTS.replace("- the port is `8080`", "- the port is 9090")
     write(home, "facts.md", outside)
-    assert error(change_all, home, "delete", refs, seen=view.sha256).code == "changed-outside"
-    assert error(change_all, home, "delete", refs).code == "changed-outside" and read(home, "facts.md") == outside
-    assert error(change_all, home, "paint", refs).code == "usage"
+    assert error(change_all, home, LineChange("delete", refs, seen=view.sha256)).code == "changed-outside"
+    assert (
+        error(change_all, home, LineChange("delete", refs)).code == "changed-outside"
+        and read(home, "facts.md") == outside
+    )
+    assert error(change_all, home, LineChange("paint", refs)).code == "usage"
 
 
 def test_lines_that_are_as_wanted_already_do_not_stop_the_others(home: Workspace) -> None:
     refs = said(category_view(home, "facts").rows)[1].refs
-    change_all(home, "edit", refs, "The port is 8080")
+    change_all(home, LineChange("edit", refs, "The port is 8080"))
     assert read(home, "facts.md").count("- The port is 8080 [") == 3
     now = said(category_view(home, "facts").rows)[1].refs
-    assert error(change_all, home, "edit", now, "The port is 8080").code == "unchanged"
+    assert error(change_all, home, LineChange("edit", now, "The port is 8080")).code == "unchanged"
 
 
 def test_the_same_words_in_another_order_are_alike_and_the_very_same_are_not_listed(workspace: Workspace) -> None:

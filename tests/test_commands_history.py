@@ -198,7 +198,7 @@ def test_what_the_person_wrote_again_after_an_undo_is_theirs(workspace: Workspac
     assert read(workspace, "facts.md") == facts
 
 
-@pytest.mark.parametrize("step", ["write_ledger", "_forget_plans", "_take_lines_out"])
+@pytest.mark.parametrize("step", ["write_ledger", "_forget_plans", "take_out"])
 def test_undo_cut_at_any_step_is_finished_by_the_next(
     workspace: Workspace, clock: Clock, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

@@ -414,18 +414,19 @@ def test_a_run_that_is_undone_takes_its_file_along(held_shelf: Shelf) -> None:
     assert not (held_shelf.knowledge / "repos/third").exists()
 
 
-def test_a_plan_that_was_cut_writes_beside_a_file_that_broke_meanwhile(held_shelf: Shelf) -> None:
+def test_a_plan_that_was_cut_writes_beside_a_file_that_broke_meanwhile(
+    held_shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The journal of a killed sync must not keep all later ones from working."""
-    from core.factindex import sync as module
-
     held_shelf.teach("Later")
-    real = module._carry_out
-    try:
-        module._carry_out = lambda *_: (_ for _ in ()).throw(KeyboardInterrupt())
+    with monkeypatch.context() as cut:
+
+        def killed(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        cut.setattr("core.factindex.sync.apply_operations", killed)
         with pytest.raises(KeyboardInterrupt):
             held_shelf.sync()
-    finally:
-        module._carry_out = real
     (held_shelf.knowledge / "global/facts.yaml").write_bytes(b"\0")
     held_shelf.sync()
     assert [fact.fact for fact in held_shelf.facts() if not fact.unread] == ["Later", "Of the shop"]

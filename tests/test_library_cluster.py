@@ -27,6 +27,7 @@ from core.commands.library.ingest import library_ingest, on_cluster
 from core.commands.workspace import open_workspace
 from core.library import workers
 from core.library.database import problems_of
+from core.library.ingest import Engine
 from core.library.prepare import Item, Prepared, Way, prepare
 from core.library.workers import LostError, Workers, cluster
 from tests.library_place import opened
@@ -236,7 +237,7 @@ def test_a_killed_worker_and_a_restarted_scheduler_change_nothing(place: Cluster
         place.start()
         place.work()
 
-    report = take_in(library, folder, open_executor=connect, at_once=at_once, work=slowly, progress=trouble)
+    report = take_in(library, folder, engine=Engine(connect, at_once, work=slowly), progress=trouble)
     assert not report.errors and [row.status for row in report.documents] == ["new"] * 16
     take_in(alone, folder)
     assert len(documents(library)) == 16 and dump(library)[:2] == dump(alone)[:2]

@@ -24,7 +24,7 @@ from core.base.result import KnowledgeError, attempt
 from core.library import rows, schema
 from core.library.database import Library, problems_of
 from core.library.extract import extract
-from core.library.ingest import IngestReport, ingest
+from core.library.ingest import HERE, Engine, IngestReport, Wanted, ingest
 from core.library.prepare import Item, Prepared, Way, prepare
 from core.library.records import Chunk, Concept, Document, SourceProfile, UsageTrace, new_id
 from core.library.workers import local_processes
@@ -47,11 +47,11 @@ Run `asyncio.wait_for` around every wait. You should set the time so that a slow
 """
 
 
-def take_in(library: Library, *names: object, **more: object) -> IngestReport:
-    way = more.pop("way", Way())
-    assert isinstance(way, Way)
-    options = {"now": lambda: NOW, "folder": Path.cwd(), **more}
-    return ingest(library, [str(name) for name in names], way, **options)  # type: ignore[arg-type]
+def take_in(
+    library: Library, *names: object, way: Way | None = None, engine: Engine = HERE, again: bool = False, **more: Any
+) -> IngestReport:
+    wanted = Wanted([str(name) for name in names], Path.cwd(), again=again)
+    return ingest(library, wanted, way or Way(), engine, **{"now": lambda: NOW, **more})
 
 
 def documents(library: Library) -> list[Document]:
@@ -455,7 +455,7 @@ def test_several_programs_take_in_at_once(library_url: str, tmp_path: Path) -> N
 @ONE_DATABASE
 def test_other_processes_prepare_and_one_stores(library: Library, tmp_path: Path) -> None:
     folder = texts(tmp_path / "many", 6)
-    report = take_in(library, folder, open_executor=local_processes(2), at_once=3)
+    report = take_in(library, folder, engine=Engine(local_processes(2), 3))
     assert len(report.documents) == 6 and not report.errors
     alone = opened(str(tmp_path / "alone.db"))
     take_in(alone, folder)
@@ -474,7 +474,7 @@ def deadly(item: Item, way: Way) -> list[Prepared]:
 def test_a_file_that_kills_its_worker_costs_itself(library: Library, tmp_path: Path) -> None:
     folder = texts(tmp_path / "many", 5)
     forked = partial(ProcessPoolExecutor, 1, multiprocessing.get_context("fork"))  # has all loaded, so begins at once
-    report = take_in(library, folder, open_executor=forked, at_once=1, work=deadly)
+    report = take_in(library, folder, engine=Engine(forked, 1, work=deadly))
     assert len(report.documents) == 4
     assert [(row.code, Path(row.path).name) for row in report.errors] == [("worker-lost", "n002.md")]
 

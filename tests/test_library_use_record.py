@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from core.conversations.conversation import Conversation, Turn
 from core.experience.heard import Told, outcomes
 from core.library.catalogue import chosen, shown_document
 from core.library.database import Library
-from core.library.records import UsageTrace
+from core.library.records import UsageTrace, new_id
 from core.library.rows import traces
 from core.library.use import usage
 from core.library.use.changes import undo
@@ -47,16 +48,16 @@ def test_a_document_tells_how_its_chunks_were_used(shelf: Shelf) -> None:
 
 
 def test_a_trace_that_says_nothing_is_refused_in_one_sentence(shelf: Shelf) -> None:
-    whole = {"session_id": "s", "chunk_ids": [shelf.chunks["hang"]], "task_type": "other", "outcome": "win"}
+    whole = UsageTrace(new_id(), (shelf.chunks["hang"],), "other", "win", shelf.now, "s")
     wrong: dict[str, dict[str, Any]] = {
         "is no outcome": {"outcome": "great"},
         "is no kind of task": {"task_type": "guessing"},
-        "a use has 1 to 100 chunks": {"chunk_ids": []},
-        "no chunk's id begins": {"chunk_ids": ["00000000-0000-0000-0000-000000000000"]},
-        "too short": {"chunk_ids": ["ab"]},
+        "a use has 1 to 100 chunks": {"chunk_ids": ()},
+        "no chunk's id begins": {"chunk_ids": ("00000000-0000-0000-0000-000000000000",)},
+        "too short": {"chunk_ids": ("ab",)},
     }
     for says, given in wrong.items():
-        found = attempt(record, shelf.library, now=shelf.now, **{**whole, **given})
+        found = attempt(record, shelf.library, replace(whole, **given))
         assert isinstance(found, KnowledgeError) and says in str(found.error)
     with shelf.library.reading() as connection:
         assert traces(connection) == []

@@ -362,8 +362,7 @@ def test_what_may_not_be_told_is_not_there(shelf: Shelf) -> None:
         report = str(reflect(told, scope=scope, concept="coroutine", now=shelf.now).to_json())
         assert "lentil" not in report.lower() and "example.org" not in report
     assert code_of(reflect, told, scope="concept", concept="lentils", now=shelf.now) == "no-concept"
-    use = {"session_id": "", "chunk_ids": [hidden], "task_type": "", "outcome": "win", "now": shelf.now}
-    assert code_of(usage.record, told, **use) == "no-chunk" and code_of(usage.withdraw, told, used.id) == "no-trace"
+    assert code_of(usage.record, told, used) == "no-chunk" and code_of(usage.withdraw, told, used.id) == "no-trace"
     assert hidden in {one.chunk.id for one in shelf.ask("lentils and salt").dossiers}, "the others see all of it"
     elsewhere = replace(shelf.library, told=Told(lambda _source, _project: True, lambda root: root == "/srv/shop"))
     [dossier] = [one for one in asked(elsewhere, "lentils", now=shelf.now).dossiers if one.chunk.id == hidden]

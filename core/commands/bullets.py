@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -38,12 +38,21 @@ from core.commands.row import (
     optional,
     top,
 )
-from core.commands.statements import Found, Match, Said, bullets_of, change_lines, finished, resolve_bullet, said
+from core.commands.statements import (
+    Found,
+    LineChange,
+    Match,
+    Said,
+    bullets_of,
+    change_lines,
+    finished,
+    resolve_bullet,
+    said,
+)
 from core.commands.text import change_text
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.harvest.named_paths import allowed_path
 from core.knowledge import edit as edits
-from core.knowledge.bullet_text import BulletRef
 from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
 from core.knowledge.edit import Edited
 from core.knowledge.file_notes import notes_for, refresh_notes
@@ -108,8 +117,8 @@ def edit(
 ) -> Edited:
     """Other words for what one bullet says; where it came from stays. Secrets in the new words: as in `add`."""
     found = resolve_bullet(workspace.paths, category, match)
-    refs, note = found.refs, found.note
-    return change_all(workspace, "edit", refs, text, keep_secrets=keep_secrets, note=note, seen=seen, now=now)
+    change = LineChange("edit", found.refs, text, keep_secrets=keep_secrets, note=found.note, seen=seen)
+    return change_all(workspace, change, now=now)
 
 
 def remove(
@@ -142,24 +151,13 @@ def retract(workspace: Workspace, category: str, match: Match, *, now: Clock = u
 
 def _changed(workspace: Workspace, act: str, category: str, match: Match, seen: str | None, now: Clock) -> Edited:
     found = resolve_bullet(workspace.paths, category, match)
-    return change_all(workspace, act, found.refs, note=found.note, seen=seen, now=now)
+    return change_all(workspace, LineChange(act, found.refs, note=found.note, seen=seen), now=now)
 
 
-def change_all(
-    workspace: Workspace,
-    act: str,
-    refs: Sequence[BulletRef],
-    text: str = "",
-    *,
-    keep_secrets: bool = False,
-    note: str = "",
-    seen: str | None = None,
-    run: str = "",
-    now: Clock = utc_now,
-) -> Edited:
+def change_all(workspace: Workspace, change: LineChange, *, now: Clock = utc_now) -> Edited:
     """`change_lines`, and the facts that were made of these lines follow them."""
-    edited = change_lines(workspace, act, refs, text, keep_secrets=keep_secrets, note=note, seen=seen, run=run, now=now)
-    texts = [bullet.text for ref in refs for bullet in parse_bullets(ref.raw)]
+    edited = change_lines(workspace, change, now=now)
+    texts = [bullet.text for ref in change.refs for bullet in parse_bullets(ref.raw)]
     problem = _facts_follow(workspace, texts, now)
     return replace(edited, warning="; ".join(filter(None, (edited.warning, problem))))
 

@@ -18,7 +18,7 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -175,19 +175,17 @@ def sync_facts(
     accept_removals: bool = False,
     run: str = "",
     now: Clock = utc_now,
-    too_long: list[str] | None = None,
 ) -> SyncReport:
     """Bring YAML files, record and index together. `undone` names a run that was taken back just now,
-    `accept_removals` says that facts which are missed may go; `too_long` gets what is new and longer than a fact may
-    be. What the user changed in the YAML files is done to the bullets too, as a part of the edit `run`, where one has
-    just changed them. Raises KnowledgeError when another process is at it for longer than `LOCK_SECONDS`, or the disk
-    refuses."""
-    paths, secrets = workspace.paths, workspace.config.redact
+    `accept_removals` says that facts which are missed may go. What the user changed in the YAML files is done to the
+    bullets too, as a part of the edit `run`, where one has just changed them. Raises KnowledgeError when another
+    process is at it for longer than `LOCK_SECONDS`, or the disk refuses."""
+    paths = workspace.paths
 
     def harvests(history: History) -> Harvests:
         if not workspace.config.fact_index:
             return Harvests()  # nothing new goes in; what people write still reaches the index
-        found = committed_harvests(paths, history, undone, secrets, [] if too_long is None else too_long)
+        found = committed_harvests(paths, history, undone, workspace.config.redact)
         return replace(found, bullets=bullets_of_store(paths))
 
     with _alone(paths):
@@ -274,13 +272,12 @@ def after_harvest(workspace: Workspace, now: Clock) -> tuple[dict[str, int] | No
     """The feed at the end of a run: counts for the report (None: switched off), notes, and what went wrong or None."""
     if not workspace.config.fact_index:
         return None, [], None
-    too_long: list[str] = []
     try:
-        report = sync_facts(workspace, now=now, too_long=too_long)
+        report = sync_facts(workspace, now=now)
     except KnowledgeError as failed:
         return None, [], failed.error
     notes = [*report.notes, *left_out(report.problems)]
-    counts = {"new": report.new, "confirmed": report.confirmed, "total": report.total, "too_long": len(too_long)}
+    counts = {"new": report.new, "confirmed": report.confirmed, "total": report.total, "too_long": len(report.too_long)}
     trouble = next((problem.error for problem in report.problems if problem.code == DISK_FAILED), None)
     return counts, notes, trouble
 
@@ -312,9 +309,8 @@ def after_accept(workspace: Workspace, now: Clock) -> str:
     """What was let out of the quarantine becomes a fact; what went wrong in words, or ""."""
     if not workspace.config.fact_index:
         return ""
-    too_long: list[str] = []
     try:
-        sync_facts(workspace, now=now, too_long=too_long)
+        too_long = sync_facts(workspace, now=now).too_long
     except KnowledgeError as failed:
         return f"it is no fact yet: {failed.error}"
     return f"too long for the fact index ({FACT_CHARACTERS} characters): {len(too_long)}" if too_long else ""
@@ -323,15 +319,16 @@ def after_accept(workspace: Workspace, now: Clock) -> str:
 # --- what the store tells --------------------------------------------------------------------------------------------
 
 
-def committed_harvests(paths: Paths, history: History, undone: str, secrets: bool, too_long: list[str]) -> Harvests:
+def committed_harvests(paths: Paths, history: History, undone: str, secrets: bool) -> Harvests:
     """The proven harvests that are not fed yet, in the order of their runs, what was let out of the quarantine since,
-    and which fed ones were taken back; `too_long` gets what of it is too long for a fact.
+    and which fed ones were taken back.
 
     An archive whose size is the recorded one was fed whole and is not read again; an undo changes it or takes it away.
     Raises OSError.
     """
     sizes: dict[str, int] = {}
     known = KnownProjects(paths)
+    lessons = _Lessons(known, secrets)
     taught: list[Taught] = []
     committed: set[Key] = set()
     archives = sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
@@ -344,64 +341,84 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
                 continue
             committed.add((sha, run))
             if (sha, run) not in history.fed:
-                taught.append(taught_by(sha, run, state, state.plan, known, secrets, too_long))
+                taught.append(lessons.of_plan(sha, run, state, state.plan))
     changes = read_changes(paths)
-    taught += taught_by_hand(changes, history, known, secrets, too_long)
+    taught += lessons.by_hand(changes, history)
     gone = (set(history.archives) - {path.stem for path in archives}) | {path.stem for path in fresh}
     runs = {undone} if undone else set()
     if gone & {run for _, run in history.fed}:
         runs |= {row.run.removeprefix(UNDO_RUN) for row in changes if row.run.startswith(UNDO_RUN)}
     whole = {path.stem for path in archives} - {path.stem for path in fresh}
     agents = AGENTS.difference(known.folders.values()) if taught else AGENTS
-    return Harvests(taught, committed, runs - whole, sizes, agents)
+    return Harvests(taught, committed, runs - whole, sizes, agents, too_long=tuple(lessons.too_long))
 
 
-def taught_by(
-    sha: str, run: str, state: Pending, plan: FrozenPlan, known: KnownProjects, secrets: bool, too_long: list[str]
-) -> Taught:
-    """One committed plan as lessons: the lines of facts.md, playbooks.md and questions.md, with what the model said
-    about them; `too_long` gets those that do not fit. Old plans do not say where they were learned: then it is the
-    project of the entry, or global."""
-    entry = {**plan.entry, **(state.entry or {})}
-    about = plan.facts.get("rows")
-    rows: dict[str, Any] = about if isinstance(about, dict) else {}
-    place = known.places_of(plan, entry)
-    usual = OFFLINE if entry.get("provider") == "offline" else UNQUOTED
-    lessons: list[Lesson] = []
-    for planned in plan.files:
-        category = _CATEGORY_OF_FILE.get(planned.name)
-        for line in planned.lines if category else ():
-            text = split_provenance(line[2:])[0]
-            row = rows.get(mark_of_text(text))
-            said = row if isinstance(row, dict) else {}
-            lessons += _lesson(category or "", text, said, place, usual, secrets, too_long)
-    day = str(entry.get("date") or entry.get("at") or "")[:10] or f"{run[:4]}-{run[4:6]}-{run[6:8]}"
-    return Taught(sha, run, str(entry.get("path") or state.path), day, tuple(lessons))
+@dataclass
+class _Lessons:
+    """What lines of the store teach: those that are too long for a fact teach nothing and gather in `too_long`."""
 
+    known: KnownProjects
+    secrets: bool
+    """Whether secrets are replaced."""
+    too_long: list[str] = field(default_factory=list)
 
-def taught_by_hand(
-    changes: list[Change], history: History, known: KnownProjects, secrets: bool, too_long: list[str]
-) -> list[Taught]:
-    """What a user let out of the quarantine and is no fact yet, one conversation for each item: an edit took the held
-    line out, and put what it says into its file. That they let it in is worth as much as a quote that was found. Not
-    the edits that were undone. Raises OSError."""
-    rows = [row for row in changes if not row.sha]
-    over = {run for _, run in history.fed}
-    over |= {row.run.removeprefix(UNDO_RUN) for row in rows if row.run.startswith(UNDO_RUN)}
-    rows = [row for row in rows if row.run.startswith(EDIT_RUN) and row.run not in over]
-    let_in = {(row.file, line) for row in rows for line in row.added}
-    found = []
-    for row in (row for row in rows if row.file == QUARANTINE):
-        for bullet in parse_bullets("\n".join(row.removed)):
-            item = held_item(bullet)
-            words = f"{bullet_line(sanitise_line(item.text, None), None)} {item.provenance}".rstrip()
-            if item.category not in OF_CATEGORY or (CATEGORY[item.category].file, words) not in let_in:
-                continue
-            place = known.named(bullet.provenance.source if bullet.provenance is not None else "")
-            sha = hashlib.sha256(bullet.raw.encode("utf-8", "replace")).hexdigest()
-            lessons = _lesson(item.category, item.text, {}, place, QUOTED, secrets, too_long)
-            found += [Taught(sha, row.run, "", row.when[:10], (lesson,)) for lesson in lessons]
-    return found
+    def of_plan(self, sha: str, run: str, state: Pending, plan: FrozenPlan) -> Taught:
+        """One committed plan as lessons: the lines of facts.md, playbooks.md and questions.md, with what the model said
+        about them. Old plans do not say where they were learned: then it is the project of the entry, or global."""
+        entry = {**plan.entry, **(state.entry or {})}
+        about = plan.facts.get("rows")
+        rows: dict[str, Any] = about if isinstance(about, dict) else {}
+        place = self.known.places_of(plan, entry)
+        usual = OFFLINE if entry.get("provider") == "offline" else UNQUOTED
+        lessons: list[Lesson] = []
+        for planned in plan.files:
+            category = _CATEGORY_OF_FILE.get(planned.name)
+            for line in planned.lines if category else ():
+                text = split_provenance(line[2:])[0]
+                row = rows.get(mark_of_text(text))
+                said = row if isinstance(row, dict) else {}
+                lessons += self._of_line(category or "", text, said, place, usual)
+        day = str(entry.get("date") or entry.get("at") or "")[:10] or f"{run[:4]}-{run[4:6]}-{run[6:8]}"
+        return Taught(sha, run, str(entry.get("path") or state.path), day, tuple(lessons))
+
+    def by_hand(self, changes: list[Change], history: History) -> list[Taught]:
+        """What a user let out of the quarantine and is no fact yet, one conversation for each item: an edit took the
+        held line out, and put what it says into its file. That they let it in is worth as much as a quote that was
+        found. Not the edits that were undone. Raises OSError."""
+        rows = [row for row in changes if not row.sha]
+        over = {run for _, run in history.fed}
+        over |= {row.run.removeprefix(UNDO_RUN) for row in rows if row.run.startswith(UNDO_RUN)}
+        rows = [row for row in rows if row.run.startswith(EDIT_RUN) and row.run not in over]
+        let_in = {(row.file, line) for row in rows for line in row.added}
+        found = []
+        for row in (row for row in rows if row.file == QUARANTINE):
+            for bullet in parse_bullets("\n".join(row.removed)):
+                item = held_item(bullet)
+                words = f"{bullet_line(sanitise_line(item.text, None), None)} {item.provenance}".rstrip()
+                if item.category not in OF_CATEGORY or (CATEGORY[item.category].file, words) not in let_in:
+                    continue
+                place = self.known.named(bullet.provenance.source if bullet.provenance is not None else "")
+                sha = hashlib.sha256(bullet.raw.encode("utf-8", "replace")).hexdigest()
+                lessons = self._of_line(item.category, item.text, {}, place, QUOTED)
+                found += [Taught(sha, row.run, "", row.when[:10], (lesson,)) for lesson in lessons]
+        return found
+
+    def _of_line(self, category: str, text: str, row: dict[str, Any], place: Places, usual: float) -> list[Lesson]:
+        """The lesson of one line, none where it says nothing or is too long."""
+        plain = sanitise_line(as_fact(redact(text).text if self.secrets else text), None)
+        if len(plain) > FACT_CHARACTERS:
+            self.too_long.append(text)
+        if not statement_key(plain) or len(plain) > FACT_CHARACTERS:
+            return []
+        confidence = row.get("confidence")
+        about = str(row.get("about") or "")
+        domain = place.of(str(row.get("domain") or ""), about)
+        if row.get("by_tool") and domain == GLOBAL:
+            domain = UNPLACED  # a tool's word of a project that nobody knows is not told in all of them
+        tags = tuple(tag for tag in row.get("tags") or () if isinstance(tag, str))
+        sure = float(confidence) if isinstance(confidence, (int, float)) and 0 <= confidence <= 1 else usual
+        tags = (*tags, FILE_NOTE) if about and FILE_NOTE not in tags else tags
+        return [Lesson(plain, kind_of(category, plain, str(row.get("kind") or "")), domain, sure, tags)]
 
 
 def lines_too_long(paths: Paths) -> list[str]:
@@ -414,23 +431,3 @@ def lines_too_long(paths: Paths) -> list[str]:
             long = [row for row in rows if len(as_fact(row.text)) > FACT_CHARACTERS]
             found += [f"{CATEGORY[name].file}:{row.line}" for row in long]
     return found
-
-
-def _lesson(
-    category: str, text: str, row: dict[str, Any], place: Places, usual: float, secrets: bool, too_long: list[str]
-) -> list[Lesson]:
-    """The lesson of one line, none where it says nothing or is too long."""
-    plain = sanitise_line(as_fact(redact(text).text if secrets else text), None)
-    if len(plain) > FACT_CHARACTERS:
-        too_long.append(text)
-    if not statement_key(plain) or len(plain) > FACT_CHARACTERS:
-        return []
-    confidence = row.get("confidence")
-    about = str(row.get("about") or "")
-    domain = place.of(str(row.get("domain") or ""), about)
-    if row.get("by_tool") and domain == GLOBAL:
-        domain = UNPLACED  # a tool's word of a project that nobody knows is not told in all of them
-    tags = tuple(tag for tag in row.get("tags") or () if isinstance(tag, str))
-    sure = float(confidence) if isinstance(confidence, (int, float)) and 0 <= confidence <= 1 else usual
-    tags = (*tags, FILE_NOTE) if about and FILE_NOTE not in tags else tags
-    return [Lesson(plain, kind_of(category, plain, str(row.get("kind") or "")), domain, sure, tags)]

@@ -12,7 +12,7 @@ from core.base.entry import statement_key, statement_mark
 from core.base.markdown import BY_HAND, Bullet, Provenance, parse_bullets
 from core.base.paths import Paths
 from core.base.result import KnowledgeError
-from core.commands.statements import Found, bullets_of, change_lines
+from core.commands.statements import Found, LineChange, bullets_of, change_lines
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace
 from core.factindex.facts import as_fact
@@ -132,8 +132,9 @@ def change_bullets(
 
 def _changed(workspace: Workspace, act: str, rows: Sequence[Found], text: str, run: str, now: Clock) -> str:
     """What went wrong, in words, or ""."""
+    change = LineChange(act, [row.ref for row in rows], text, keep_secrets=True, run=run)
     try:
-        change_lines(workspace, act, [row.ref for row in rows], text, keep_secrets=True, run=run, now=now)
+        change_lines(workspace, change, now=now)
     except KnowledgeError as failed:
         return f"{LINE_STAYS}: {failed.error}"
     return ""

@@ -21,7 +21,7 @@ from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.commands.bullets import change_all
 from core.commands.purge import CANNOT, Purged, complete
 from core.commands.row import Ask, flag, needed, nobody, top
-from core.commands.statements import Found, all_lines
+from core.commands.statements import Found, LineChange, all_lines
 from core.commands.text import collected, count
 from core.commands.transcript import index_folder, opened_index
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -206,7 +206,8 @@ def _mark(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
             if file == QUARANTINE:
                 changed = change_file(workspace.paths, file, partial(_without, lines), moment, run=run)
             else:
-                changed = change_all(workspace, "forget", [row.ref for row in rows], run=run, now=now)
+                change = LineChange("forget", [row.ref for row in rows], run=run)
+                changed = change_all(workspace, change, now=now)
             if changed.warning:
                 errors.append(ErrorInfo("not-whole", changed.warning, str(workspace.paths.knowledge / file)))
     wrote = bool(by_file)

@@ -264,32 +264,39 @@ ACTS: dict[str, Callable[[Lines, BulletRef, str], list[Hunk]]] = {
 SAID_ALREADY = ("unchanged", "already-struck", "not-struck")
 
 
-def change_lines(
-    workspace: Workspace,
-    act: str,
-    refs: Sequence[BulletRef],
-    text: str = "",
-    *,
-    keep_secrets: bool = False,
-    note: str = "",
-    seen: str | None = None,
-    run: str = "",
-    now: Clock = utc_now,
-) -> Edited:
-    """Do one of `ACTS` to all lines of one statement (of one file), in one write: all of them or none.
+@dataclass(frozen=True)
+class LineChange:
+    """One of `ACTS`, to be done to all lines of one statement (of one file).
+
+    `text` are the words of an edit, or the line that supersedes. Secrets in it are replaced, unless `keep_secrets` says
+    otherwise; that is reported as a warning, behind `note`. `seen` is the sha256 of the file as the user saw it, None
+    for any; `run` is the edit that it is a part of, "" for a new one.
+    """
+
+    act: str
+    refs: Sequence[BulletRef]
+    text: str = ""
+    keep_secrets: bool = False
+    note: str = ""
+    seen: str | None = None
+    run: str = ""
+
+
+def change_lines(workspace: Workspace, change: LineChange, *, now: Clock = utc_now) -> Edited:
+    """Change the lines in one write: all of them or none.
 
     What is taken out or said otherwise is remembered and stays away (`REMEMBERED`), until one undo brings both back.
-    `text` are the words of an edit, or the line that supersedes. Secrets in it are replaced, unless `keep_secrets` says
-    otherwise; that is reported as a warning, behind `note`. A line that is as wanted already is left as it is; raises
-    KnowledgeError when all are, when a line is no longer there, or when the file has changed since `seen`. One undo
-    takes it back. The facts made of these lines follow at the next sync; `bullets.change_all` does that at once.
+    A line that is as wanted already is left as it is; raises KnowledgeError when all are, when a line is no longer
+    there, or when the file has changed since it was seen. One undo takes it back. The facts made of these lines follow
+    at the next sync; `bullets.change_all` does that at once.
     """
+    act, refs = change.act, change.refs
     if act not in ACTS or not refs or len({ref.file for ref in refs}) > 1:
         raise KnowledgeError("usage", f"{act!r} cannot be done to these lines", hint=f"choose one of {', '.join(ACTS)}")
     moment = now()
-    run = run or new_edit_run(moment)
-    words, replaced = without_secrets(workspace, text, keep_secrets) if text else ("", "")
-    note = "; ".join(filter(None, (note, replaced)))
+    run = change.run or new_edit_run(moment)
+    words, replaced = without_secrets(workspace, change.text, change.keep_secrets) if change.text else ("", "")
+    note = "; ".join(filter(None, (change.note, replaced)))
     ordered = tuple(reversed(refs)) if act in ("done", "reopen") else tuple(refs)  # the newest stays the last one
 
     def hunks(lines: Lines) -> list[Hunk]:
@@ -301,7 +308,7 @@ def change_lines(
     gone, problem = remember(workspace.paths, going, REMEMBERED[act], moment, run) if going else ([], "")
     note = "; ".join(filter(None, (note, problem)))
     try:
-        edited = change_file(workspace.paths, refs[0].file, hunks, moment, seen=seen, run=run)
+        edited = change_file(workspace.paths, refs[0].file, hunks, moment, seen=change.seen, run=run)
     except KnowledgeError:
         bring_back(workspace.paths, gone, moment, run)
         raise

@@ -91,6 +91,8 @@ class Harvests:
     sizes: dict[str, int] = field(default_factory=dict)
     agents: AbstractSet[str] = frozenset()
     bullets: Bullets | None = None
+    too_long: Sequence[str] = ()
+    """What is new and longer than a fact may be."""
 
 
 @dataclass

@@ -11,7 +11,8 @@ run twice, nothing changes.
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
@@ -65,6 +66,8 @@ class SyncReport:
     dropped: dict[str, list[str]] = field(default_factory=dict)
     reworded: dict[str, tuple[str, str]] = field(default_factory=dict)
     """What the user took out of the YAML files or gave other words there, by the mark of the bullet (follow.py)."""
+    too_long: Sequence[str] = ()
+    """What is new and longer than a fact may be."""
 
     @property
     def errors(self) -> list[ErrorInfo]:
@@ -75,7 +78,7 @@ class SyncReport:
 
     def to_json(self) -> dict[str, Any]:
         """The document of `knowledge facts sync --json`."""
-        row = {key: value for key, value in vars(self).items() if key not in ("dropped", "reworded")}
+        row = {key: value for key, value in vars(self).items() if key not in ("dropped", "reworded", "too_long")}
         return {**row, "problems": [problem.to_json() for problem in self.problems]}
 
 
@@ -92,59 +95,30 @@ def sync(
     that archives that are fed already need not be read again. A broken file is left out and reported; the facts that
     are missed with it stay in the index until it is whole again or `accept_removals` says that they may go. Raises
     OSError."""
-    report = SyncReport(index=str(knowledge / index.NAME))
     known = read_known(state)
-    if accept_removals:
-        known = Known()
-    removed: set[str] = set()
-    found = read_all(knowledge)
-    for cut in cut_off(state):
-        removed |= _carry_out(knowledge, state, cut, replace, report)
-        append_records(record_path(state), cut.records)
-        _close(state, cut)
-        found = _read_again(knowledge, found, report.files)
-    found = _numbered_once(knowledge, found, replace, report)
-    hold(knowledge, found, known, removed)
+    report = SyncReport(index=str(knowledge / index.NAME))
+    at_work = _Sync(knowledge, state, replace, report, Known() if accept_removals else known, read_all(knowledge))
+    at_work.finish_cut()
+    at_work.number_once()
+    at_work.hold()
     records, history = read_history(record_path(state))
     if history.damaged:
         report.notes.append(f"{history.damaged} damaged lines of {record_path(state)} were passed over")
     harvested = harvests(history)
-    lost = found.lost_ids
-    plan = plan_feed(found, records, harvested, let_go=accept_removals)
+    lost = at_work.found.lost_ids
+    plan = plan_feed(at_work.found, records, harvested, let_go=accept_removals)
     plan.records += [
         {"t": "archive", "run": run, "size": size}
         for run, size in harvested.sizes.items()
         if history.archives.get(run) != size
     ]
-    meant: Meant | None = None
-    if plan.operations:
-        row: Record = {"files": plan.operations, "made_for": plan.made_for, "records": plan.records}
-        meant = Meant(files.new_id(), **row)
-        append(state / LOG, {"t": "intent", "id": meant.id, "facts": row}, durable=True)
-        removed |= _carry_out(knowledge, state, meant, replace, report)
+    meant = at_work.carry_out(plan)
     if plan.operations or plan.records or plan.followed.settled:
-        found = _read_again(knowledge, found, [*plan.operations, *report.files])
-        known = Known(known.ids, known.kept, lost - plan.followed.settled)
-        hold(knowledge, found, known, removed)
+        at_work.look_again(plan, lost)
         history = history_of([*records, *plan.records])
-        stuck = _unchanged(plan, found)
-        if stuck:
-            which = ", ".join(stuck[:5]) + (" and others" if len(stuck) > 5 else "")
-            report.notes.append(f"not counted, for it cannot be changed without touching more of its line: {which}")
-    report.new, report.confirmed, report.gone = plan.new, plan.confirmed, plan.gone
-    report.taken_back, report.stayed = plan.taken_back, plan.stayed
-    report.dropped, report.reworded = plan.followed.dropped, plan.followed.reworded
-    if plan.followed.held:
-        report.notes.append(
-            f"{plan.followed.held} facts have lost their bullets at once and stay: 'knowledge review --kind vanished'"
-            " lists what is missing"
-        )
-    if plan.followed.again:
-        report.notes.append(
-            f"{plan.followed.again} of {len(lost)} facts whose files and index.json were gone are made again of their"
-            " bullets, without tags and other details"
-        )
-    _project(knowledge, state, found, history, now, report, plan.records, lambda: _close(state, meant))
+    report.too_long = harvested.too_long
+    _tell(report, plan, len(lost))
+    at_work.write_index(history, now, plan.records, meant)
     return report
 
 
@@ -170,21 +144,148 @@ def _aged(found: FactFiles, history: History, now: datetime) -> list[Fact]:
     return [*(aged(row.fact, history, today) for row in found.placed.values()), *chain(*found.held.values())]
 
 
-def _numbered_once(knowledge: Path, found: FactFiles, replace: Replace, report: SyncReport) -> FactFiles:
-    """The files when each fact has a number of its own, as two machines leave them that were merged through git. What
-    somebody saves in that moment is left for the next sync."""
-    done: list[str] = []
-    for name, rows in plan_renumbering(found).items():
-        read = found.by_name[name]
-        text, whole = changed_text(read, rows)
-        if text != read.text and replace(knowledge / name, text.encode(), read.data):
-            done.append(name)
-        if not whole:
-            report.notes.append(f"{name}: a number stands twice in an item that only a text editor can change")
-    if done:
-        report.files += done
-        report.notes.append(f"numbers that stood twice were given once each: {', '.join(sorted(done))}")
-    return _read_again(knowledge, found, done)
+# --- the steps --------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Sync:
+    """A sync at work: what the last one saw, the files as they were last read, and the ids of the facts that were taken
+    out on purpose."""
+
+    knowledge: Path
+    state: Path
+    replace: Replace
+    report: SyncReport
+    known: Known
+    found: FactFiles
+    removed: set[str] = field(default_factory=set)
+
+    def finish_cut(self) -> None:
+        """Carry out what a crashed sync had decided."""
+        for cut in cut_off(self.state):
+            self._change_files(cut)
+            append_records(record_path(self.state), cut.records)
+            _close(self.state, cut)
+            self._read_again(self.report.files)
+
+    def number_once(self) -> None:
+        """Give each fact a number of its own, where two machines were merged through git. What somebody saves in that
+        moment is left for the next sync."""
+        done: list[str] = []
+        for name, rows in plan_renumbering(self.found).items():
+            read = self.found.by_name[name]
+            text, whole = changed_text(read, rows)
+            if text != read.text and self.replace(self.knowledge / name, text.encode(), read.data):
+                done.append(name)
+            if not whole:
+                self.report.notes.append(f"{name}: a number stands twice in an item that only a text editor can change")
+        if done:
+            self.report.files += done
+            self.report.notes.append(f"numbers that stood twice were given once each: {', '.join(sorted(done))}")
+        self._read_again(done)
+
+    def hold(self) -> None:
+        """See which facts are missed."""
+        hold(self.knowledge, self.found, self.known, self.removed)
+
+    def carry_out(self, plan: Plan) -> Meant | None:
+        """Write down what a plan is to do, and do it; None where it changes no file."""
+        if not plan.operations:
+            return None
+        row: Record = {"files": plan.operations, "made_for": plan.made_for, "records": plan.records}
+        meant = Meant(files.new_id(), **row)
+        append(self.state / LOG, {"t": "intent", "id": meant.id, "facts": row}, durable=True)
+        self._change_files(meant)
+        return meant
+
+    def _change_files(self, meant: Meant) -> None:
+        """Bring every file of a plan up to date. What is done already does nothing."""
+        for name, operations in meant.files.items():
+            if name in meant.applied:
+                continue
+            written = _change(self.knowledge, name, operations, meant.made_for.get(name), self.replace)
+            if written:
+                self.report.files.append(written)
+            self.removed.update(str(row["id"]) for row in operations if row["op"] == "remove")
+            if meant.id:  # written in its turn, and durable with the next record that must be
+                append(self.state / LOG, {"t": "applied", "id": meant.id, "file": name})
+
+    def look_again(self, plan: Plan, lost: AbstractSet[str]) -> None:
+        """Read what a plan has made of the files; of those that were `lost` before, some are settled by it."""
+        self._read_again([*plan.operations, *self.report.files])
+        self.known = Known(self.known.ids, self.known.kept, lost - plan.followed.settled)
+        self.hold()
+        if stuck := _unchanged(plan, self.found):
+            which = ", ".join(stuck[:5]) + (" and others" if len(stuck) > 5 else "")
+            self.report.notes.append(
+                f"not counted, for it cannot be changed without touching more of its line: {which}"
+            )
+
+    def _read_again(self, names: list[str]) -> None:
+        """See what these files say now."""
+        read = dict(self.found.by_name)
+        for name in names:
+            try:
+                read[name] = read_one(name, files.read_file(self.knowledge / name, FILE_BYTES).data)
+            except FileNotFoundError:
+                read.pop(name, None)  # any other trouble is raised: what was just written has to be read back
+        self.found = together((read[name] for name in sorted(read)), self.found.passed)
+
+    def write_index(self, history: History, now: datetime, news: list[Record], meant: Meant | None) -> None:
+        """Append `news` and what the index adds to it to the record, close the plan that they are about, and write the
+        index."""
+        found, report, news = self.found, self.report, list(news)
+        # What a user has written counts from now on.
+        states = {name: [row.fact.confidence, row.fact.last_confirmed] for name, row in found.placed.items()}
+        known = {name: state for name, state in states.items() if history.known.get(name) != state}
+        if known:
+            news.append({"t": "known", "facts": known})
+            for name in known:
+                history.anchors[name] = history.total
+        facts = _aged(found, history, now)
+        report.problems = found.problems
+        if not facts and not history.index_sum and not files.exists(self.knowledge / index.NAME):
+            append_records(record_path(self.state), news)
+            _close(self.state, meant)
+            return  # a store that never had facts has no index
+        write_known(self.state, found)
+        rows = index.rows_of(facts)
+        name = index.sum_of(rows)
+        at = history.index_at
+        if name != history.index_sum:
+            moment = now.astimezone(UTC)
+            at = max(at, moment.isoformat(timespec="seconds"))
+            day = max(history.day, moment.date().isoformat())
+            news.append({"t": "index", "sum": name, "at": at, "day": day})
+        report.total, report.stale = len(facts), sum(fact.stale for fact in facts)
+        report.decayed = sum(
+            fact.id in found.placed and fact.confidence != found.placed[fact.id].fact.confidence for fact in facts
+        )
+        append_records(record_path(self.state), news)
+        _close(self.state, meant)
+        data = index.format_index(rows, at)
+        path = self.knowledge / index.NAME
+        if files.read_or_empty(path) != data:
+            files.make_folder(self.knowledge)
+            files.write_atomic(path, data, lasting=False)
+            report.written = True
+
+
+def _tell(report: SyncReport, plan: Plan, lost: int) -> None:
+    """What a plan has done, into the report; `lost` is how many facts were lost before it."""
+    report.new, report.confirmed, report.gone = plan.new, plan.confirmed, plan.gone
+    report.taken_back, report.stayed = plan.taken_back, plan.stayed
+    report.dropped, report.reworded = plan.followed.dropped, plan.followed.reworded
+    if plan.followed.held:
+        report.notes.append(
+            f"{plan.followed.held} facts have lost their bullets at once and stay: 'knowledge review --kind vanished'"
+            " lists what is missing"
+        )
+    if plan.followed.again:
+        report.notes.append(
+            f"{plan.followed.again} of {lost} facts whose files and index.json were gone are made again of their"
+            " bullets, without tags and other details"
+        )
 
 
 # --- what is meant, in the log ---------------------------------------------------------------------------------------
@@ -216,22 +317,6 @@ def cut_off(state: Path) -> list[Meant]:
         through = {str(row.get("file")) for row in rows}
         found.append(Meant("", first.get("files", {}), first.get("made_for", {}), first.get("records", []), through))
     return found
-
-
-def _carry_out(knowledge: Path, state: Path, meant: Meant, replace: Replace, report: SyncReport) -> set[str]:
-    """Bring every file of a plan up to date; the ids of the facts that were to go. What is done already does
-    nothing."""
-    removed: set[str] = set()
-    for name, operations in meant.files.items():
-        if name in meant.applied:
-            continue
-        written = _change(knowledge, name, operations, meant.made_for.get(name), replace)
-        if written:
-            report.files.append(written)
-        removed.update(str(row["id"]) for row in operations if row["op"] == "remove")
-        if meant.id:  # written in its turn, and durable with the next record that must be
-            append(state / LOG, {"t": "applied", "id": meant.id, "file": name})
-    return removed
 
 
 def _close(state: Path, meant: Meant | None) -> None:
@@ -292,17 +377,6 @@ def _change_beside(knowledge: Path, name: str, operations: list[Operation], repl
     return _change(knowledge, f"{stem}-{number}.yaml", added, [first["domain"], first["category"]], replace)
 
 
-def _read_again(knowledge: Path, found: FactFiles, names: list[str]) -> FactFiles:
-    """The same files, those of `names` read again."""
-    read = dict(found.by_name)
-    for name in names:
-        try:
-            read[name] = read_one(name, files.read_file(knowledge / name, FILE_BYTES).data)
-        except FileNotFoundError:
-            read.pop(name, None)  # any other trouble is raised: what was just written has to be read back
-    return together((read[name] for name in sorted(read)), found.passed)
-
-
 def _unchanged(plan: Plan, found: FactFiles) -> list[str]:
     """Facts whose new values do not stand in their files."""
     rows = [row for operations in plan.operations.values() for row in operations if row["op"] == "set"]
@@ -312,54 +386,3 @@ def _unchanged(plan: Plan, found: FactFiles) -> list[str]:
         for row, one in placed
         if one is not None and any(one.item.fields.get(key) == row["from"].get(key) for key in row["to"])
     ]
-
-
-# --- the projection --------------------------------------------------------------------------------------------------
-
-
-def _project(
-    knowledge: Path,
-    state: Path,
-    found: FactFiles,
-    history: History,
-    now: datetime,
-    report: SyncReport,
-    news: list[Record],
-    close: Callable[[], None],
-) -> None:
-    """Append `news` and what the index adds to it to the record, `close` what they were about, and write the index."""
-    news = list(news)
-    # What a user has written counts from now on.
-    states = {name: [row.fact.confidence, row.fact.last_confirmed] for name, row in found.placed.items()}
-    known = {name: state for name, state in states.items() if history.known.get(name) != state}
-    if known:
-        news.append({"t": "known", "facts": known})
-        for name in known:
-            history.anchors[name] = history.total
-    facts = _aged(found, history, now)
-    report.problems = found.problems
-    if not facts and not history.index_sum and not files.exists(knowledge / index.NAME):
-        append_records(record_path(state), news)
-        close()
-        return  # a store that never had facts has no index
-    write_known(state, found)
-    rows = index.rows_of(facts)
-    name = index.sum_of(rows)
-    at = history.index_at
-    if name != history.index_sum:
-        moment = now.astimezone(UTC)
-        at = max(at, moment.isoformat(timespec="seconds"))
-        day = max(history.day, moment.date().isoformat())
-        news.append({"t": "index", "sum": name, "at": at, "day": day})
-    report.total, report.stale = len(facts), sum(fact.stale for fact in facts)
-    report.decayed = sum(
-        fact.id in found.placed and fact.confidence != found.placed[fact.id].fact.confidence for fact in facts
-    )
-    append_records(record_path(state), news)
-    close()
-    data = index.format_index(rows, at)
-    path = knowledge / index.NAME
-    if files.read_or_empty(path) != data:
-        files.make_folder(knowledge)
-        files.write_atomic(path, data, lasting=False)
-        report.written = True

@@ -85,6 +85,21 @@ class IngestReport:
 
 
 @dataclass(frozen=True)
+class Engine:
+    """Who prepares: an executor that `open` opens, `at_once` items at a time, which is begun from `worth` sources on;
+    without one this process. `work` is what is done with an item."""
+
+    open: Callable[[], Executor] | None = None
+    at_once: int = 4
+    worth: int = 1
+    work: Prepare = prepare
+
+
+HERE = Engine()
+"""This process."""
+
+
+@dataclass(frozen=True)
 class Source:
     """One file or address to be looked at; `stored` is its name as it is stored and told. `named` are those that the
     person named, not found in a folder."""
@@ -93,6 +108,17 @@ class Source:
     stored: str
     origin: str = ""
     named: bool = True
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be taken in: files, folders and addresses, and what relative names are relative to. `content_type` is
+    what the documents are, "" to have it told; with `again` also what has not changed is prepared again."""
+
+    names: Sequence[str | Source]
+    folder: Path
+    content_type: str = ""
+    again: bool = False
 
 
 # --- looking ----------------------------------------------------------------------------------------------------------
@@ -217,32 +243,25 @@ def _read_file(source: Source, known: Sequence[Location], content_type: str) -> 
 
 def ingest(
     library: Library,
-    names: Sequence[str | Source],
+    wanted: Wanted,
     way: Way,
+    engine: Engine = HERE,
     *,
     now: Callable[[], datetime],
-    folder: Path,
-    content_type: str = "",
-    open_executor: Callable[[], Executor] | None = None,
-    at_once: int = 4,
-    worth: int = 1,
-    again: bool = False,
     progress: Progress | None = None,
     stopped: Callable[[], bool] = lambda: False,
-    work: Prepare = prepare,
 ) -> IngestReport:
-    """Take in what `names` name (files, folders, addresses). `folder` is what relative names are relative to; other
-    workers are begun from `worth` sources on; with `again` also what has not changed is prepared again. `stopped` is
-    asked between documents.
+    """Take in what is wanted. `stopped` is asked between documents.
 
     Raises what the database raises when it cannot be written to at all; all that was stored before stays.
     """
     report = IngestReport()
-    sources = sources_of(names, report, folder, stored_name if way.redact else _as_it_is)
-    run = _Run(library, report, now, progress, len(sources))
-    engine = open_executor if len(sources) >= worth else None
-    workers: Workers[Item, Result[list[Prepared]]] = Workers(partial(_prepared, work, way), engine, at_once, run.told)
-    items = run.items(sources, again, content_type, stopped)
+    sources = sources_of(wanted.names, report, wanted.folder, stored_name if way.redact else _as_it_is)
+    run = _Run(library, wanted, report, now, progress, len(sources))
+    opened = engine.open if len(sources) >= engine.worth else None
+    workers: Workers[Item, Result[list[Prepared]]]
+    workers = Workers(partial(_prepared, engine.work, way), opened, engine.at_once, run.told)
+    items = run.items(sources, stopped)
     try:
         for item, prepared in workers.results(items, _given_up, stopped):
             run.store(item, prepared)
@@ -280,6 +299,7 @@ class _Run:
     """One run: which items come, and what becomes of each."""
 
     library: Library
+    wanted: Wanted
     report: IngestReport
     now: Callable[[], datetime]
     progress: Progress | None
@@ -287,16 +307,14 @@ class _Run:
     done: int = 0
     names: KnownNames = field(default_factory=KnownNames)
 
-    def items(
-        self, sources: Sequence[Source], again: bool, content_type: str, stopped: Callable[[], bool]
-    ) -> Iterator[Item]:
+    def items(self, sources: Sequence[Source], stopped: Callable[[], bool]) -> Iterator[Item]:
         """What has to be prepared, read when there is a place for it."""
         for source in sources:
             if stopped():
                 return
             self._renamed(_as_it_is(source.name), source.stored)
-            known = [] if again else places_of(self.library, source.stored)
-            read = attempt(read_source, source, known, content_type)
+            known = [] if self.wanted.again else places_of(self.library, source.stored)
+            read = attempt(read_source, source, known, self.wanted.content_type)
             if isinstance(read, KnowledgeError):
                 self._failed(replace(read.error, path=stored_name(str(read.error.path))), source.named)
                 self._progressed(source.stored, read.error.message)
@@ -420,6 +438,6 @@ def refresh(
     gone = in_turn(library, settle) if away else []
     changed = [file for file in known if states[file.path] not in ("", file.state)]
     sources = [Source(file.path, file.path, file.domain, named=False) for file in changed]
-    report = ingest(library, sources, way, now=now, folder=Path(), progress=progress, stopped=stopped)
+    report = ingest(library, Wanted(sources, Path()), way, now=now, progress=progress, stopped=stopped)
     told = {file.path: tuple(sorted(set(file.documents.values()))) for file in gone}
     return Refreshed(report, moved, told, len(known) - len(changed) - len(away))

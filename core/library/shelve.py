@@ -25,7 +25,6 @@ from core.base.project import project_root, repository_root
 from core.library import records, rows, schema
 from core.library.concepts import Names
 from core.library.database import Library
-from core.library.describe import Named
 from core.library.fetch import is_address
 from core.library.prepare import Prepared
 from core.library.records import Chunk, Concept, Document, Link, Location, day_of, folded, new_id, sha256_of
@@ -116,16 +115,7 @@ def _passes(error: DBAPIError) -> bool:
 def shelve(library: Library, prepared: Prepared, sha256: str, state: str, now: datetime, known: KnownNames) -> Shelved:
     """Store one document and where it was found. `sha256` is that of the bytes there, `state` as in `Location`."""
     place = Location(prepared.source, "", sha256, now, state, _project(prepared.source))
-    return in_turn(library, lambda connection: _shelve(connection, prepared, place, now, known), known.forget)
-
-
-def _there(connection: Connection, prepared: Prepared) -> tuple[Document | None, Document | None]:
-    """The document with this content, and the one that its place has until now."""
-    content = schema.document.c.content_sha256 == sha256_of(prepared.document.text)
-    same = next(iter(rows.read(connection, schema.document, Document, content)), None)
-    at = schema.location.c.source == prepared.source
-    here = next(iter(rows.read(connection, schema.location, Location, at)), None)
-    return same, rows.document_of(connection, here.document_id) if here is not None else None
+    return in_turn(library, lambda connection: _Shelving(connection, prepared, place, known).done(), known.forget)
 
 
 def _project(source: str) -> str:
@@ -134,117 +124,196 @@ def _project(source: str) -> str:
     return project_root(folder) if folder and repository_root(folder) else ""
 
 
-def _shelve(connection: Connection, prepared: Prepared, place: Location, now: datetime, known: KnownNames) -> Shelved:
-    content = sha256_of(prepared.document.text)
-    same, before = _there(connection, prepared)
-    if same is not None:
-        status, left = _again(connection, prepared, same, before, place, known)
-        number = rows.counted(connection, schema.chunk, schema.chunk.c.document_id == same.id)
-        return Shelved(same.id, prepared.source, same.title, same.content_type, number, status, left)
-    text, said = prepared.document, prepared.said
-    document = Document(
-        new_id(), prepared.source, text.content_type, text.title, text.text, now, _profile(connection, prepared, now),
-        said.top_summary, said.key_claims, content_sha256=content, written_at=text.written_at, language=text.language,
-    )  # fmt: skip
-    rows.add_document(connection, document)
-    old = _superseded(connection, before, document.id, place)
-    left = _settle(connection, prepared, document.id, old, now, known)
-    status, number = "changed" if before is not None else "new", len(prepared.chunks)
-    return Shelved(document.id, prepared.source, document.title, document.content_type, number, status, left)
+@dataclass
+class _Shelving:
+    """One prepared document on its way into the library, in one transaction."""
 
+    connection: Connection
+    prepared: Prepared
+    place: Location
+    known: KnownNames
 
-def _again(
-    connection: Connection,
-    prepared: Prepared,
-    same: Document,
-    before: Document | None,
-    place: Location,
-    known: KnownNames,
-) -> tuple[str, int]:
-    """The library has this content already: here, elsewhere, or as the former version of something. What became of it,
-    and how many uses are left with what was there."""
-    if before is not None and before.id == same.id:
-        rows.put_location(connection, replace(place, document_id=same.id))
-        return "archived" if same.status == "archived" else "unchanged", 0
-    old = _superseded(connection, before, same.id, place)
-    if same.status != "superseded":
-        left = sum(_used(connection, old).values())
-        return "archived" if same.status == "archived" else "known", left
-    c = schema.document.c
-    connection.execute(update(schema.document).where(c.id == same.id).values(status="active"))
-    link = schema.link.c
-    connection.execute(delete(schema.link).where(link.target_id == same.id, link.relation == "supersedes"))
-    left = _settle(connection, prepared, same.id, [*old, *rows.chunks_of(connection, same.id)], place.seen_at, known)
-    return "restored", left
+    @property
+    def now(self) -> datetime:
+        """It comes in when it is seen."""
+        return self.place.seen_at
 
+    def done(self) -> Shelved:
+        """Store it, or what is new of it."""
+        prepared = self.prepared
+        content = sha256_of(prepared.document.text)
+        same, before = self._there()
+        if same is not None:
+            status, left = self._again(same, before)
+            number = rows.counted(self.connection, schema.chunk, schema.chunk.c.document_id == same.id)
+            return Shelved(same.id, prepared.source, same.title, same.content_type, number, status, left)
+        text, said = prepared.document, prepared.said
+        document = Document(
+            new_id(), prepared.source, text.content_type, text.title, text.text, self.now, self._profile(),
+            said.top_summary, said.key_claims, content_sha256=content, written_at=text.written_at,
+            language=text.language,
+        )  # fmt: skip
+        rows.add_document(self.connection, document)
+        old = self._superseded(before, document.id)
+        left = self._settle(document.id, old)
+        status, number = "changed" if before is not None else "new", len(prepared.chunks)
+        return Shelved(document.id, prepared.source, document.title, document.content_type, number, status, left)
 
-def _superseded(connection: Connection, before: Document | None, document_id: str, place: Location) -> list[Chunk]:
-    """The place has another document now; the former one is that of the other places where it is found, or superseded
-    where there is none. Its chunks, of which the same words move over."""
-    rows.put_location(connection, replace(place, document_id=document_id))
-    if before is None:
-        return []
-    c = schema.document.c
-    elsewhere = rows.locations_of(connection, before.id)
-    if elsewhere:
-        if before.source == place.source:
-            connection.execute(update(schema.document).where(c.id == before.id).values(source=elsewhere[0].source))
-        return []
-    connection.execute(update(schema.document).where(c.id == before.id).values(status="superseded"))
-    link = Link(new_id(), "document", document_id, "document", before.id, "supersedes", place.seen_at)
-    rows.add_link(connection, link)
-    return rows.chunks_of(connection, before.id)
+    def _there(self) -> tuple[Document | None, Document | None]:
+        """The document with this content, and the one that its place has until now."""
+        content = schema.document.c.content_sha256 == sha256_of(self.prepared.document.text)
+        same = next(iter(rows.read(self.connection, schema.document, Document, content)), None)
+        at = schema.location.c.source == self.prepared.source
+        here = next(iter(rows.read(self.connection, schema.location, Location, at)), None)
+        return same, rows.document_of(self.connection, here.document_id) if here is not None else None
 
+    def _again(self, same: Document, before: Document | None) -> tuple[str, int]:
+        """The library has this content already: here, elsewhere, or as the former version of something. What became of
+        it, and how many uses are left with what was there."""
+        if before is not None and before.id == same.id:
+            rows.put_location(self.connection, replace(self.place, document_id=same.id))
+            return "archived" if same.status == "archived" else "unchanged", 0
+        old = self._superseded(before, same.id)
+        if same.status != "superseded":
+            left = sum(_used(self.connection, old).values())
+            return "archived" if same.status == "archived" else "known", left
+        c = schema.document.c
+        self.connection.execute(update(schema.document).where(c.id == same.id).values(status="active"))
+        link = schema.link.c
+        self.connection.execute(delete(schema.link).where(link.target_id == same.id, link.relation == "supersedes"))
+        left = self._settle(same.id, [*old, *rows.chunks_of(self.connection, same.id)])
+        return "restored", left
 
-def _profile(connection: Connection, prepared: Prepared, now: datetime) -> str:
-    """The id of the profile of its source, which is made where there is none."""
-    c = schema.source_profile.c
-    asked = select(c.id).where(c.domain == prepared.domain, c.source_type == prepared.source_type)
-    found = connection.execute(asked).scalar()
-    if found is None:
-        record = records.SourceProfile(new_id(), prepared.domain, prepared.source_type, now, now)
-        rows.put_new(connection, schema.source_profile, [rows.row_of(record)])
-        found = connection.execute(asked).scalar_one()
-    return str(found)
+    def _superseded(self, before: Document | None, document_id: str) -> list[Chunk]:
+        """The place has another document now; the former one is that of the other places where it is found, or
+        superseded where there is none. Its chunks, of which the same words move over."""
+        rows.put_location(self.connection, replace(self.place, document_id=document_id))
+        if before is None:
+            return []
+        c = schema.document.c
+        elsewhere = rows.locations_of(self.connection, before.id)
+        if elsewhere:
+            if before.source == self.place.source:
+                self.connection.execute(
+                    update(schema.document).where(c.id == before.id).values(source=elsewhere[0].source)
+                )
+            return []
+        self.connection.execute(update(schema.document).where(c.id == before.id).values(status="superseded"))
+        link = Link(new_id(), "document", document_id, "document", before.id, "supersedes", self.now)
+        rows.add_link(self.connection, link)
+        return rows.chunks_of(self.connection, before.id)
 
+    def _profile(self) -> str:
+        """The id of the profile of its source, which is made where there is none."""
+        prepared = self.prepared
+        c = schema.source_profile.c
+        asked = select(c.id).where(c.domain == prepared.domain, c.source_type == prepared.source_type)
+        found = self.connection.execute(asked).scalar()
+        if found is None:
+            record = records.SourceProfile(new_id(), prepared.domain, prepared.source_type, self.now, self.now)
+            rows.put_new(self.connection, schema.source_profile, [rows.row_of(record)])
+            found = self.connection.execute(asked).scalar_one()
+        return str(found)
 
-# --- chunks -----------------------------------------------------------------------------------------------------------
+    # --- chunks -------------------------------------------------------------------------------------------------------
 
+    def _settle(self, document_id: str, old: Sequence[Chunk]) -> int:
+        """Give a document its chunks: those of `old` that stand still move here, the others are new. How many uses are
+        left with chunks that do not move."""
+        d = schema.document.c
+        day = day_of(self.connection.execute(select(d.written_at).where(d.id == document_id)).scalar())
+        made = [replace(chunk, document_id=document_id, day=day) for chunk in self.prepared.chunks]
+        used = _used(self.connection, old)
+        stay = _kept(made, old, used)
+        settled: list[Chunk] = []
+        fresh: list[Chunk] = []
+        for chunk, kept in zip(made, stay, strict=True):
+            if kept is not None:
+                if chunk.content_sha256 != kept.content_sha256:
+                    self.connection.execute(delete(schema.embedding).where(schema.embedding.c.chunk_id == kept.id))
+                chunk = replace(
+                    chunk, id=kept.id, number=kept.number, functional_profile=kept.functional_profile,
+                    profiled_traces=kept.profiled_traces, retrieved_count=kept.retrieved_count,
+                    last_retrieved=kept.last_retrieved,
+                )  # fmt: skip
+                values = {name: value for name, value in rows.row_of(chunk).items() if name not in ("id", "number")}
+                self.connection.execute(update(schema.chunk).where(schema.chunk.c.id == kept.id).values(**values))
+            else:
+                fresh.append(chunk)
+            settled.append(chunk)
+        rows.add_chunks(self.connection, fresh)
+        moved = {chunk.id for chunk in stay if chunk is not None}
+        left = [chunk for chunk in old if chunk.id not in moved]
+        # Of this very document, which was parted otherwise once, what nobody used goes.
+        rows.forget(self.connection, [one.id for one in left if one.document_id == document_id and one.id not in used])
+        spoken = self._spoken_of(settled)
+        self._linked(document_id, settled, spoken)
+        return sum(used.get(chunk.id, 0) for chunk in left if chunk.document_id != document_id)
 
-def _settle(
-    connection: Connection, prepared: Prepared, document_id: str, old: Sequence[Chunk], now: datetime, known: KnownNames
-) -> int:
-    """Give a document its chunks: those of `old` that stand still move here, the others are new. How many uses are left
-    with chunks that do not move."""
-    d = schema.document.c
-    day = day_of(connection.execute(select(d.written_at).where(d.id == document_id)).scalar())
-    made = [replace(chunk, document_id=document_id, day=day) for chunk in prepared.chunks]
-    used = _used(connection, old)
-    stay = _kept(made, old, used)
-    settled: list[Chunk] = []
-    fresh: list[Chunk] = []
-    for chunk, kept in zip(made, stay, strict=True):
-        if kept is not None:
-            if chunk.content_sha256 != kept.content_sha256:
-                connection.execute(delete(schema.embedding).where(schema.embedding.c.chunk_id == kept.id))
-            chunk = replace(
-                chunk, id=kept.id, number=kept.number, functional_profile=kept.functional_profile,
-                profiled_traces=kept.profiled_traces, retrieved_count=kept.retrieved_count,
-                last_retrieved=kept.last_retrieved,
-            )  # fmt: skip
-            values = {name: value for name, value in rows.row_of(chunk).items() if name not in ("id", "number")}
-            connection.execute(update(schema.chunk).where(schema.chunk.c.id == kept.id).values(**values))
-        else:
-            fresh.append(chunk)
-        settled.append(chunk)
-    rows.add_chunks(connection, fresh)
-    moved = {chunk.id for chunk in stay if chunk is not None}
-    left = [chunk for chunk in old if chunk.id not in moved]
-    # Of this very document, which was parted otherwise once, what nobody used goes.
-    rows.forget(connection, [one.id for one in left if one.document_id == document_id and one.id not in used])
-    spoken = _spoken_of(connection, prepared, settled, now, known)
-    _linked(connection, prepared, document_id, settled, spoken, now)
-    return sum(used.get(chunk.id, 0) for chunk in left if chunk.document_id != document_id)
+    # --- concepts -----------------------------------------------------------------------------------------------------
+
+    def _spoken_of(self, settled: Sequence[Chunk]) -> dict[str, Counter[str]]:
+        """Chunk -> concept -> how often, for the chunks of the document: of its concepts and of all that are known."""
+        names = self.known.current(self.connection)
+        self._concepts()
+        counts = {chunk.id: names.counted(chunk.content) for chunk in settled}
+        for part in rows.in_parts(counts):
+            self.connection.execute(delete(schema.mention).where(schema.mention.c.chunk_id.in_(part)))
+        found = {(chunk, concept): number for chunk, row in counts.items() for concept, number in row.items()}
+        rows.add_mentions(self.connection, found)
+        return counts
+
+    def _concepts(self) -> None:
+        """Make those that nobody knows yet; give a known one the other names and the description that it lacks."""
+        named = self.prepared.said.concepts
+        there = rows.concepts_by_name(self.connection, (name for row in named for name in (row.name, *row.aliases)))
+        for row in named:
+            spellings = [folded(name) for name in (row.name, *row.aliases)]
+            old = next((there[name] for name in spellings if name in there), None)
+            if old is None:
+                named_so = (new_id(), row.name, self.now, self.now, row.aliases, row.description, row.concept_type)
+                made = Concept(*named_so, folded=folded(row.name))
+                rows.add_concept(self.connection, made)
+                came = {name: made.id for name in dict.fromkeys(spellings) if name and name not in there}
+            else:
+                more = tuple(name for name in (row.name, *row.aliases) if folded(name) not in there)
+                came = {folded(name): old.id for name in more if folded(name)}
+                made = replace(old, aliases=(*old.aliases, *more), description=old.description or row.description)
+                if made != old:
+                    values = {"aliases": made.aliases, "description": made.description, "updated_at": self.now}
+                    self.connection.execute(
+                        update(schema.concept).where(schema.concept.c.id == old.id).values(**values)
+                    )
+                    alike = [{"folded": name, "concept_id": old.id} for name in came]
+                    rows.put_new(self.connection, schema.concept_alias, alike)
+            there |= dict.fromkeys(spellings, made)
+            self.known.added(came)
+
+    # --- links --------------------------------------------------------------------------------------------------------
+
+    def _linked(self, document_id: str, settled: Sequence[Chunk], spoken: Mapping[str, Counter[str]]) -> None:
+        """A section elaborates the one above it, a method its class; a chunk that defines a concept elaborates that;
+        the document is related to what it speaks of most. Which concepts stand together the mentions tell."""
+        link = schema.link.c
+        for part in rows.in_parts(chunk.id for chunk in settled):
+            made_before = (link.source_id.in_(part), link.relation == "elaborates", link.created_by == "auto")
+            self.connection.execute(delete(schema.link).where(*made_before))
+        parents = _parents(self.prepared, settled)
+        made = [Link(new_id(), "chunk", below, "chunk", above, "elaborates", self.now) for below, above in parents]
+        within: Counter[str] = Counter(concept for counts in spoken.values() for concept in counts)
+        named = rows.by_ids(self.connection, schema.concept, Concept, within)
+        last_words = {one: record.folded.rpartition(".")[2] for one, record in named.items()}
+        for chunk in settled:
+            last = folded(re.split(r" > |\.", chunk.heading)[-1]) if chunk.heading else ""
+            for concept in spoken[chunk.id]:
+                if last and last_words.get(concept) == last:
+                    made.append(Link(new_id(), "chunk", chunk.id, "concept", concept, "elaborates", self.now))
+        # Of equals that with the longer name, which says more.
+        order = sorted(within.items(), key=lambda row: (-row[1], -len(named[row[0]].name), named[row[0]].folded))
+        for concept, number in order[:CONCEPTS_OF_DOCUMENT]:
+            share = round(number / max(1, len(settled)), 3)
+            made.append(Link(new_id(), "document", document_id, "concept", concept, "related_to", self.now, share))
+        rows.add_links(self.connection, made)
 
 
 def _kept(made: Sequence[Chunk], old: Sequence[Chunk], used: Container[str]) -> list[Chunk | None]:
@@ -286,82 +355,6 @@ def _used(connection: Connection, chunks: Sequence[Chunk]) -> dict[str, int]:
         asked = select(t.chunk_id, func.count()).where(t.chunk_id.in_(part)).group_by(t.chunk_id)
         found |= {chunk: int(number) for chunk, number in connection.execute(asked)}
     return found
-
-
-# --- concepts ---------------------------------------------------------------------------------------------------------
-
-
-def _spoken_of(
-    connection: Connection, prepared: Prepared, settled: Sequence[Chunk], now: datetime, known: KnownNames
-) -> dict[str, Counter[str]]:
-    """Chunk -> concept -> how often, for the chunks of a document: of its own concepts and of all that are known."""
-    names = known.current(connection)
-    _concepts(connection, prepared.said.concepts, now, known)
-    counts = {chunk.id: names.counted(chunk.content) for chunk in settled}
-    for part in rows.in_parts(counts):
-        connection.execute(delete(schema.mention).where(schema.mention.c.chunk_id.in_(part)))
-    found = {(chunk, concept): number for chunk, row in counts.items() for concept, number in row.items()}
-    rows.add_mentions(connection, found)
-    return counts
-
-
-def _concepts(connection: Connection, named: Sequence[Named], now: datetime, known: KnownNames) -> None:
-    """Make those that nobody knows yet; give a known one the other names and the description that it lacks."""
-    there = rows.concepts_by_name(connection, (name for row in named for name in (row.name, *row.aliases)))
-    for row in named:
-        spellings = [folded(name) for name in (row.name, *row.aliases)]
-        old = next((there[name] for name in spellings if name in there), None)
-        if old is None:
-            named_so = (new_id(), row.name, now, now, row.aliases, row.description, row.concept_type)
-            made = Concept(*named_so, folded=folded(row.name))
-            rows.add_concept(connection, made)
-            came = {name: made.id for name in dict.fromkeys(spellings) if name and name not in there}
-        else:
-            more = tuple(name for name in (row.name, *row.aliases) if folded(name) not in there)
-            came = {folded(name): old.id for name in more if folded(name)}
-            made = replace(old, aliases=(*old.aliases, *more), description=old.description or row.description)
-            if made != old:
-                values = {"aliases": made.aliases, "description": made.description, "updated_at": now}
-                connection.execute(update(schema.concept).where(schema.concept.c.id == old.id).values(**values))
-                alike = [{"folded": name, "concept_id": old.id} for name in came]
-                rows.put_new(connection, schema.concept_alias, alike)
-        there |= dict.fromkeys(spellings, made)
-        known.added(came)
-
-
-# --- links ------------------------------------------------------------------------------------------------------------
-
-
-def _linked(
-    connection: Connection,
-    prepared: Prepared,
-    document_id: str,
-    settled: Sequence[Chunk],
-    spoken: Mapping[str, Counter[str]],
-    now: datetime,
-) -> None:
-    """A section elaborates the one above it, a method its class; a chunk that defines a concept elaborates that; the
-    document is related to what it speaks of most. Which concepts stand together the mentions tell."""
-    link = schema.link.c
-    for part in rows.in_parts(chunk.id for chunk in settled):
-        made_before = (link.source_id.in_(part), link.relation == "elaborates", link.created_by == "auto")
-        connection.execute(delete(schema.link).where(*made_before))
-    parents = _parents(prepared, settled)
-    made = [Link(new_id(), "chunk", below, "chunk", above, "elaborates", now) for below, above in parents]
-    within: Counter[str] = Counter(concept for counts in spoken.values() for concept in counts)
-    named = rows.by_ids(connection, schema.concept, Concept, within)
-    last_words = {one: record.folded.rpartition(".")[2] for one, record in named.items()}
-    for chunk in settled:
-        last = folded(re.split(r" > |\.", chunk.heading)[-1]) if chunk.heading else ""
-        for concept in spoken[chunk.id]:
-            if last and last_words.get(concept) == last:
-                made.append(Link(new_id(), "chunk", chunk.id, "concept", concept, "elaborates", now))
-    # Of equals that with the longer name, which says more.
-    order = sorted(within.items(), key=lambda row: (-row[1], -len(named[row[0]].name), named[row[0]].folded))
-    for concept, number in order[:CONCEPTS_OF_DOCUMENT]:
-        share = round(number / max(1, len(settled)), 3)
-        made.append(Link(new_id(), "document", document_id, "concept", concept, "related_to", now, share))
-    rows.add_links(connection, made)
 
 
 def _parents(prepared: Prepared, settled: Sequence[Chunk]) -> Iterable[tuple[str, str]]:

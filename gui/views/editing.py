@@ -16,7 +16,7 @@ from core.base.result import ErrorInfo, KnowledgeError
 from core.commands import bullets
 from core.commands.bullets import change_all
 from core.commands.panel.bullets import category_view
-from core.commands.statements import Said, said_with
+from core.commands.statements import LineChange, Said, said_with
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.toolkit.editor import Editor
@@ -241,4 +241,4 @@ def written(workspace: Workspace, category: str, one: Said | None, words: str, s
     """Put the words into all lines of that statement, or into a new bullet; on a worker."""
     if one is None:
         return bullets.add(workspace, category, words, seen=seen)
-    return change_all(workspace, "edit", one.refs, words, seen=seen)
+    return change_all(workspace, LineChange("edit", one.refs, words, seen=seen))

@@ -17,7 +17,7 @@ from core.commands.bullets import change_all
 from core.commands.panel.bullets import CategoryView, category_views
 from core.commands.panel.evidence import steps_in
 from core.commands.quarantine import HELD, HeldItem, held_item, quarantine_accept, quarantine_drop
-from core.commands.statements import Found, Said, said
+from core.commands.statements import Found, LineChange, Said, said
 from core.commands.workspace import Workspace
 from gui.shell import Shell
 from gui.toolkit.flow_rows import FlowRow, RowAction
@@ -255,7 +255,7 @@ def act_of(name: str, one: Said, seen: str) -> tuple[str, Act]:
     act = "unstrike" if name == "strike" and found.bullet.struck else name
     said = {"done": "Done", "reopen": "Opened again", "strike": f"Struck the {noun} through",
             "unstrike": "Took the line away", "delete": f"Deleted the {noun}"}[act]  # fmt: skip
-    return said, lambda workspace: change_all(workspace, act, one.refs, seen=seen)
+    return said, lambda workspace: change_all(workspace, LineChange(act, one.refs, seen=seen))
 
 
 def change(shell: Shell, name: str, act: Act, said: str, done: Callable[[Any], object] | None = None) -> None:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.library.database import open_library
+from core.library.records import UsageTrace, new_id
 from core.library.searched import sources
 from core.library.use.retrieve import retrieve
 from core.library.use.usage import record
@@ -95,8 +96,8 @@ def figures(talks: Sequence[str] = ()) -> Iterator[Row]:
                 ahead = ids[: ids.index(need.answer)] if need.answer in ids else ids
                 told = [(need.answer, "win"), *((key, "miss") for key in ahead[:AHEAD])] if need.again else []
                 for key, outcome in told:
-                    record(library, session_id=f"s{number}", chunk_ids=[key], task_type="", outcome=outcome, now=NOW,
-                           query=need.asked)  # fmt: skip
+                    used = UsageTrace(new_id(), (key,), "", outcome, NOW, f"s{number}", query=need.asked, project="")
+                    record(library, used)
                 records += len(told)
             after = ranks()
         library.close()

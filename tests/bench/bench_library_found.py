@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from core.base.entry import Entry
 from core.library.database import open_library
-from core.library.ingest import ingest
+from core.library.ingest import Wanted, ingest
 from core.library.prepare import Way
 from core.library.searched import entries, shelves, sources
 from core.library.use.retrieve import retrieve
@@ -83,7 +83,7 @@ def found(questions: Sequence[Question], find: Finder) -> list[bool]:
 def measured(folder: Path) -> tuple[int, dict[str, list[bool]], list[Question]]:
     """How many chunks there are, who found what, and the questions."""
     library = open_library(str(folder / "library.db"))
-    ingest(library, [str(path) for path in pages()], Way(), now=lambda: NOW, folder=PROJECT)
+    ingest(library, Wanted([str(path) for path in pages()], PROJECT), Way(), now=lambda: NOW)
     assert library.path is not None
     chunks = [one for begin, mark in shelves(library.path).items() for one in entries(library.path, begin, mark)]
     questions = asked(chunks)

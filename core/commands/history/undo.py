@@ -101,7 +101,7 @@ def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Un
         undo_edit(paths, mine, undone, report, now)
     else:
         shas = list(dict.fromkeys([*archived, *sorted(owned), *(row.sha for row in mine)]))
-        _undo_harvest(paths, shas, archived, mine, undone, store.entries, report, now)
+        _Undo(paths, report, undone, store.entries, now).harvest(shas, archived, mine)
     done = report.restored or report.forgotten or report.lines_out or report.lines_back
     report.already = bool(undone) and not (done or report.stayed or report.errors)
     problem = refresh_digest(workspace)
@@ -110,93 +110,6 @@ def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Un
 
 
 # --- a harvest -------------------------------------------------------------------------------------------------------
-
-
-def _undo_harvest(
-    paths: Paths,
-    shas: list[str],
-    archived: dict[str, Pending],
-    rows: list[Change],
-    undone: list[Change],
-    entries: Entries,
-    report: UndoReport,
-    now: datetime,
-) -> None:
-    run = report.run
-    forgotten: set[str] = set()
-    before = len(report.errors)
-    for sha in shas:
-        entry = entries.get(sha)
-        if sha.startswith("path:") or (entry is not None and entry.get("status") == "pruned"):
-            report.notes.append(f"{sha.removeprefix('path:')} was removed for good and cannot be brought back")
-        elif _bring_back(paths, sha, entry, archived.get(sha), report):
-            forgotten.add(sha)
-    # Plans of this run that could not be written yet.
-    planned = {sha: state for sha, state in states_by_sha(read_journal(paths.journal)).items() if sha in forgotten}
-    waiting = {sha: state for sha, state in planned.items() if state.plan and state.plan.entry.get("run") == run}
-    rows = [*rows, *_tell_unfinished(paths, run, waiting, now)]
-    gone = {sha for sha in forgotten if entries.get(sha, {}).get("run") == run}
-    plans = [state.plan for sha, state in (archived | waiting).items() if sha in forgotten and state.plan is not None]
-    said = {line for row in rows for line in row.added}
-    said |= {line for plan in plans for planned in plan.files for line in planned.all_lines}
-    left = _surviving(paths, run, forgotten, set(map(key_of, said)))
-    rows += _tell_inherited(paths, run, plans, rows, left, entries, now)
-    earlier = left.entries
-    # Of a run whose journal was damaged the undo is the way to read everything again.
-    mends = any(UNPROVEN in entries[sha] for sha in gone)
-    for sha in gone:
-        entry = entries.pop(sha)
-        unwanted = entry.get("status") == "harvested" and not mends
-        if sha in earlier:
-            entries[sha] = {**earlier[sha], "deleted": False}
-        elif unwanted:
-            entries[sha] = {key: value for key, value in entry.items() if key not in _TAUGHT} | {"status": UNDONE}
-        if unwanted:
-            entries[sha][UNDONE] = run
-    report.forgotten = len(gone)
-    if gone or report.restored:
-        write_ledger(paths, entries)
-    files.remove_file(paths.state / CONFIRMED)  # it is made again at the end, or by the next run
-    if (archive := archive_of(paths.plans, run)) is not None:
-        _forget_plans(archive, forgotten)
-    _forget_plans(paths.journal, set(waiting))
-    _put_back(paths, [row for row in rows if row.edit is not None], undone, report, now)
-    out = [row for row in rows if row.edit is None and (row.sha in forgotten or not row.sha)]
-    _take_lines_out(paths, out, undone, left, report, now)
-    make_confirmed(paths)
-    if len(report.errors) > before:
-        report.notes.append("what could not be taken back stays as it is; run the same undo again to try again")
-
-
-def _bring_back(paths: Paths, sha: str, entry: Entry | None, state: Pending | None, report: UndoReport) -> bool:
-    """Put every copy of a conversation that this run vouches for back in its place; false when that cannot be done."""
-    if entry is None:
-        return True  # an earlier undo was cut after this step
-    copies = dict(entry["trash"]) if isinstance(entry.get("trash"), dict) else {}
-    moved = {str(row.get("trash", "")): str(row.get("path", "")) for row in (state.reclaimed if state else [])}
-    if entry.get("run") != report.run:
-        copies = {name: path for name, path in copies.items() if name in moved}
-    if not copies and entry.get("deleted") and (entry.get("run") == report.run or moved):
-        places = {str(entry.get("path", "")), *moved.values()}
-        if not any(holds(path, sha) for path in places):
-            message = "the conversation is gone for good, so what it taught stays"
-            report.errors.append(ErrorInfo("purged", message, str(entry.get("path", ""))))
-            return False
-        entry["deleted"] = False
-    whole = True
-    for name, path in sorted(copies.items()):
-        back = attempt(restore, paths, name, str(path), sha)
-        if isinstance(back, KnowledgeError) and not (back.error.code == "not-in-trash" and holds(str(path), sha)):
-            error = back.error
-            message = f"the conversation stays in the trash, and what it taught in the files: {error.message}"
-            report.errors.append(ErrorInfo(error.code, message, error.path, error.hint))
-            whole = False
-            continue
-        report.restored.append(str(path))
-        note_restored(entry, name)
-        if entry.get("run") != report.run:
-            keep_in_place(entry, str(path))  # its harvest stands, and would take it away again
-    return whole
 
 
 @dataclass
@@ -220,80 +133,220 @@ def _day_of(line: str) -> str:
     return came.date if came is not None else ""
 
 
-def _surviving(paths: Paths, run: str, forgotten: set[str], wanted: set[str]) -> _Left:
-    """`wanted` are the statements that are asked about."""
-    left = _Left()
-    for path in sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []:
-        for sha, state in states_by_sha(read_journal(path)).items():
-            if not state.done or state.plan is None or (path.stem == run and sha in forgotten):
+@dataclass
+class _Undo:
+    """A harvest on its way back. `report` gets what comes of that; `undone` are the changes that an earlier undo of it
+    has made."""
+
+    paths: Paths
+    report: UndoReport
+    undone: list[Change]
+    entries: Entries
+    now: datetime
+
+    @property
+    def run(self) -> str:
+        """The run that is taken back."""
+        return self.report.run
+
+    def harvest(self, shas: list[str], archived: dict[str, Pending], rows: list[Change]) -> None:
+        """All of it, in the order that makes it safe to be cut anywhere."""
+        report = self.report
+        before = len(report.errors)
+        forgotten = self._conversations_back(shas, archived)
+        waiting = self._waiting(forgotten)
+        rows = [*rows, *self._tell_unfinished(waiting)]
+        states = (archived | waiting).items()
+        plans = [state.plan for sha, state in states if sha in forgotten and state.plan is not None]
+        left = self._surviving(forgotten, plans, rows)
+        rows += self._tell_inherited(plans, rows, left)
+        self._forget_harvests(forgotten, left.entries)
+        files.remove_file(self.paths.state / CONFIRMED)  # it is made again at the end, or by the next run
+        if (archive := archive_of(self.paths.plans, self.run)) is not None:
+            _forget_plans(archive, forgotten)
+        _forget_plans(self.paths.journal, set(waiting))
+        self._put_back([row for row in rows if row.edit is not None])
+        self._take_lines_out([row for row in rows if row.edit is None and (row.sha in forgotten or not row.sha)], left)
+        make_confirmed(self.paths)
+        if len(report.errors) > before:
+            report.notes.append("what could not be taken back stays as it is; run the same undo again to try again")
+
+    def _conversations_back(self, shas: list[str], archived: dict[str, Pending]) -> set[str]:
+        """Put the conversations back; those of which the harvest is to be forgotten."""
+        forgotten: set[str] = set()
+        for sha in shas:
+            entry = self.entries.get(sha)
+            if sha.startswith("path:") or (entry is not None and entry.get("status") == "pruned"):
+                name = sha.removeprefix("path:")
+                self.report.notes.append(f"{name} was removed for good and cannot be brought back")
+            elif self._bring_back(sha, entry, archived.get(sha)):
+                forgotten.add(sha)
+        return forgotten
+
+    def _bring_back(self, sha: str, entry: Entry | None, state: Pending | None) -> bool:
+        """Put every copy of a conversation that this run vouches for back in its place; false when that cannot be
+        done."""
+        if entry is None:
+            return True  # an earlier undo was cut after this step
+        copies = dict(entry["trash"]) if isinstance(entry.get("trash"), dict) else {}
+        moved = {str(row.get("trash", "")): str(row.get("path", "")) for row in (state.reclaimed if state else [])}
+        if entry.get("run") != self.run:
+            copies = {name: path for name, path in copies.items() if name in moved}
+        if not copies and entry.get("deleted") and (entry.get("run") == self.run or moved):
+            places = {str(entry.get("path", "")), *moved.values()}
+            if not any(holds(path, sha) for path in places):
+                message = "the conversation is gone for good, so what it taught stays"
+                self.report.errors.append(ErrorInfo("purged", message, str(entry.get("path", ""))))
+                return False
+            entry["deleted"] = False
+        whole = True
+        for name, path in sorted(copies.items()):
+            back = attempt(restore, self.paths, name, str(path), sha)
+            if isinstance(back, KnowledgeError) and not (back.error.code == "not-in-trash" and holds(str(path), sha)):
+                error = back.error
+                message = f"the conversation stays in the trash, and what it taught in the files: {error.message}"
+                self.report.errors.append(ErrorInfo(error.code, message, error.path, error.hint))
+                whole = False
                 continue
-            if sha in forgotten and state.entry is not None:
-                left.entries[sha] = state.entry
-            left.alive.add((path.stem, sha))
-            for planned in state.plan.files:
-                lines = [line for line in planned.all_lines if key_of(line) in wanted]
-                name = _name_now(paths, state.plan, planned) if lines else ""
-                for line in lines:
-                    left.say.setdefault((name, key_of(line)), []).append(line)
-    return left
+            self.report.restored.append(str(path))
+            note_restored(entry, name)
+            if entry.get("run") != self.run:
+                keep_in_place(entry, str(path))  # its harvest stands, and would take it away again
+        return whole
+
+    def _waiting(self, forgotten: set[str]) -> dict[str, Pending]:
+        """Plans of this run that could not be written yet."""
+        planned = states_by_sha(read_journal(self.paths.journal)).items()
+        mine = {sha: state for sha, state in planned if sha in forgotten}
+        return {sha: state for sha, state in mine.items() if state.plan and state.plan.entry.get("run") == self.run}
+
+    def _tell_unfinished(self, waiting: dict[str, Pending]) -> list[Change]:
+        """Plans that could not be written wait in the journal, and part of their lines may stand already. They are told
+        as lines of the run now, so that they leave the files, also when this undo is cut and begun again."""
+        recorded = {(row.file, line) for row in read_changes(self.paths) for line in row.added}
+        found = []
+        for sha, state in waiting.items():
+            for planned in state.plan.files if state.plan is not None else ():
+                try:
+                    absent = missing_lines(files.read_or_empty(self.paths.knowledge / planned.name), planned.all_lines)
+                except OSError:
+                    continue  # what keeps the plan from being written
+                here = [line for line in planned.all_lines if line.encode("utf-8") not in absent]
+                added = [line for line in here if (planned.name, line) not in recorded]
+                found.append(Change(self.now.isoformat(), self.run, planned.name, tuple(added), sha=sha))
+        append_changes(self.paths, found)
+        return [row for row in found if row.added]
+
+    def _surviving(self, forgotten: set[str], plans: Iterable[FrozenPlan], rows: Iterable[Change]) -> _Left:
+        """What the other harvests say of all that these plans and changes said."""
+        paths, left = self.paths, _Left()
+        said = {line for row in rows for line in row.added}
+        said |= {line for plan in plans for planned in plan.files for line in planned.all_lines}
+        wanted = set(map(key_of, said))
+        for path in sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []:
+            for sha, state in states_by_sha(read_journal(path)).items():
+                if not state.done or state.plan is None or (path.stem == self.run and sha in forgotten):
+                    continue
+                if sha in forgotten and state.entry is not None:
+                    left.entries[sha] = state.entry
+                left.alive.add((path.stem, sha))
+                for planned in state.plan.files:
+                    lines = [line for line in planned.all_lines if key_of(line) in wanted]
+                    name = _name_now(paths, state.plan, planned) if lines else ""
+                    for line in lines:
+                        left.say.setdefault((name, key_of(line)), []).append(line)
+        return left
+
+    def _tell_inherited(self, plans: Iterable[FrozenPlan], rows: Sequence[Change], left: _Left) -> list[Change]:
+        """Lines that an undone harvest wrote, or an undo put in the place of such a line, and that stood since for what
+        the forgotten plans say. Nobody else needs them, so they are told as lines of the run now, and leave with it."""
+        mine = {(row.file, line) for row in rows for line in row.added}
+
+        def is_alive(row: Change) -> bool:
+            return (row.run, row.sha) in left.alive or self.entries.get(row.sha, {}).get("run") == row.run
+
+        orphans = {
+            (row.file, line)
+            for row in read_changes(self.paths)
+            if row.run.startswith(UNDO_RUN) or (row.sha and not is_alive(row))
+            for line in row.added
+        }
+        found: dict[str, dict[str, None]] = {}
+        for plan in plans:
+            for planned in plan.files:
+                name = _name_now(self.paths, plan, planned)
+                for line in planned.all_lines:
+                    needed = line in left.say.get((name, key_of(line)), ())
+                    if not needed and (planned.name, line) in orphans - mine:
+                        found.setdefault(planned.name, {})[line] = None
+        changes = [Change(self.now.isoformat(), self.run, file, tuple(lines)) for file, lines in found.items()]
+        append_changes(self.paths, changes)
+        return changes
+
+    def _forget_harvests(self, forgotten: set[str], earlier: Entries) -> None:
+        """The ledger says of the conversations what was known `earlier`, or that their harvest is undone."""
+        entries = self.entries
+        gone = {sha for sha in forgotten if entries.get(sha, {}).get("run") == self.run}
+        # Of a run whose journal was damaged the undo is the way to read everything again.
+        mends = any(UNPROVEN in entries[sha] for sha in gone)
+        for sha in gone:
+            entry = entries.pop(sha)
+            unwanted = entry.get("status") == "harvested" and not mends
+            if sha in earlier:
+                entries[sha] = {**earlier[sha], "deleted": False}
+            elif unwanted:
+                entries[sha] = {key: value for key, value in entry.items() if key not in _TAUGHT} | {"status": UNDONE}
+            if unwanted:
+                entries[sha][UNDONE] = self.run
+        self.report.forgotten = len(gone)
+        if gone or self.report.restored:
+            write_ledger(self.paths, entries)
+
+    def _put_back(self, rows: list[Change]) -> None:
+        """Lines that the run took out, for a conversation had outdated them, come back where they stood."""
+        back = {(row.file, line) for row in self.undone for line in row.added}
+        for row in reversed(rows):
+            if back.issuperset((row.file, line) for line in row.removed):
+                continue
+            with collected(self.report.errors):
+                if take_back(self.paths, row, self.now, UNDO_RUN + self.run) == REVERSED:
+                    self.report.lines_back += len(row.removed)
+
+    def _take_lines_out(self, rows: Iterable[Change], left: _Left) -> None:
+        """The lines leave the files, but for those that another harvest needs."""
+        paths, report, by = self.paths, self.report, UNDO_RUN + self.run
+        gone = Counter((row.file, line) for row in self.undone for line in row.removed)
+        wanted: dict[str, list[str]] = {}
+        for row in rows:
+            for line in row.added:
+                if gone[row.file, line]:
+                    gone[row.file, line] -= 1
+                else:
+                    wanted.setdefault(row.file, []).append(line)
+        for file, lines in wanted.items():
+            name = note_now(paths, file, lines)
+            heirs = {line: heir for line in lines if (heir := left.heir(name, line))}
+            kept = {line for line, heir in heirs.items() if line == heir}
+            _stays(report, kept, NEEDED)
+            out = [line for line in lines if line not in kept]
+            heirs = {
+                line: heir
+                for line, heir in heirs.items()
+                if line != heir and not _is_said_beside(paths, name, out, line)
+            }
+            with collected(report.errors):
+                handed = hand_over(paths, name, heirs, self.now, by) if heirs else set[str]()
+                _stays(report, handed, SAID_TOO)
+                taken = take_out(paths, name, [line for line in out if line not in handed], self.now, by)
+                report.lines_out += taken.went
+                report.stayed += taken.stayed
+                report.stayed_why |= taken.why
+                report.gone += taken.gone
 
 
 def _name_now(paths: Paths, plan: FrozenPlan, planned: PlannedFile) -> str:
     row = plan.notes.get(planned.name.removeprefix("files/"))
     return note_now(paths, planned.name, planned.all_lines, row) if row is not None else planned.name
-
-
-def _tell_inherited(
-    paths: Paths,
-    run: str,
-    plans: Iterable[FrozenPlan],
-    rows: Sequence[Change],
-    left: _Left,
-    entries: Entries,
-    now: datetime,
-) -> list[Change]:
-    """Lines that an undone harvest wrote, or an undo put in the place of such a line, and that stood since for what the
-    forgotten plans say. Nobody else needs them, so they are told as lines of the run now, and leave with it."""
-    mine = {(row.file, line) for row in rows for line in row.added}
-
-    def is_alive(row: Change) -> bool:
-        return (row.run, row.sha) in left.alive or entries.get(row.sha, {}).get("run") == row.run
-
-    orphans = {
-        (row.file, line)
-        for row in read_changes(paths)
-        if row.run.startswith(UNDO_RUN) or (row.sha and not is_alive(row))
-        for line in row.added
-    }
-    found: dict[str, dict[str, None]] = {}
-    for plan in plans:
-        for planned in plan.files:
-            name = _name_now(paths, plan, planned)
-            for line in planned.all_lines:
-                needed = line in left.say.get((name, key_of(line)), ())
-                if not needed and (planned.name, line) in orphans - mine:
-                    found.setdefault(planned.name, {})[line] = None
-    changes = [Change(now.isoformat(), run, file, tuple(lines)) for file, lines in found.items()]
-    append_changes(paths, changes)
-    return changes
-
-
-def _tell_unfinished(paths: Paths, run: str, waiting: dict[str, Pending], now: datetime) -> list[Change]:
-    """Plans that could not be written wait in the journal, and part of their lines may stand already. They are told as
-    lines of the run now, so that they leave the files, also when this undo is cut and begun again."""
-    recorded = {(row.file, line) for row in read_changes(paths) for line in row.added}
-    found = []
-    for sha, state in waiting.items():
-        for planned in state.plan.files if state.plan is not None else ():
-            try:
-                absent = missing_lines(files.read_or_empty(paths.knowledge / planned.name), planned.all_lines)
-            except OSError:
-                continue  # what keeps the plan from being written
-            here = [line for line in planned.all_lines if line.encode("utf-8") not in absent]
-            added = [line for line in here if (planned.name, line) not in recorded]
-            found.append(Change(now.isoformat(), run, planned.name, tuple(added), sha=sha))
-    append_changes(paths, found)
-    return [row for row in found if row.added]
 
 
 def _forget_plans(path: Path, forgotten: set[str]) -> None:
@@ -306,47 +359,6 @@ def _forget_plans(path: Path, forgotten: set[str]) -> None:
         files.write_atomic(path, b"".join(map(encode, left)))
     else:
         files.remove_file(path)
-
-
-def _put_back(paths: Paths, rows: list[Change], undone: list[Change], report: UndoReport, now: datetime) -> None:
-    """Lines that the run took out, for a conversation had outdated them, come back where they stood."""
-    back = {(row.file, line) for row in undone for line in row.added}
-    for row in reversed(rows):
-        if back.issuperset((row.file, line) for line in row.removed):
-            continue
-        with collected(report.errors):
-            if take_back(paths, row, now, UNDO_RUN + report.run) == REVERSED:
-                report.lines_back += len(row.removed)
-
-
-def _take_lines_out(
-    paths: Paths, rows: Iterable[Change], undone: list[Change], left: _Left, report: UndoReport, now: datetime
-) -> None:
-    gone = Counter((row.file, line) for row in undone for line in row.removed)
-    wanted: dict[str, list[str]] = {}
-    for row in rows:
-        for line in row.added:
-            if gone[row.file, line]:
-                gone[row.file, line] -= 1
-            else:
-                wanted.setdefault(row.file, []).append(line)
-    for file, lines in wanted.items():
-        name = note_now(paths, file, lines)
-        heirs = {line: heir for line in lines if (heir := left.heir(name, line))}
-        kept = {line for line, heir in heirs.items() if line == heir}
-        _stays(report, kept, NEEDED)
-        out = [line for line in lines if line not in kept]
-        heirs = {
-            line: heir for line, heir in heirs.items() if line != heir and not _is_said_beside(paths, name, out, line)
-        }
-        with collected(report.errors):
-            handed = hand_over(paths, name, heirs, now, UNDO_RUN + report.run) if heirs else set[str]()
-            _stays(report, handed, SAID_TOO)
-            taken = take_out(paths, name, [line for line in out if line not in handed], now, UNDO_RUN + report.run)
-            report.lines_out += taken.went
-            report.stayed += taken.stayed
-            report.stayed_why |= taken.why
-            report.gone += taken.gone
 
 
 def _stays(report: UndoReport, lines: Iterable[str], why: str) -> None:

@@ -24,7 +24,7 @@ from core.library.fetch import is_address as is_address
 from core.library.fetch import private_host
 
 if TYPE_CHECKING:
-    from core.library.ingest import IngestReport
+    from core.library.ingest import Engine, IngestReport
     from core.library.prepare import Item, Prepared, Way
 
 WORTH_PROCESSES = 40
@@ -45,26 +45,17 @@ def library_ingest(
     """Take in files, folders and addresses. `type` is what the documents are, "" to have it told; `provider` asks
     another one than the settings (`offline`: rules alone); `scheduler` is that of a cluster, "" as the settings say."""
     with opened_library(workspace, make=True) as library:
-        from core.library.ingest import ingest
-        from core.library.prepare import Way, prepare
+        from core.library.ingest import Wanted, ingest
 
-        asked = provider or workspace.config.provider
-        open_executor, at_once, far = _engine(workspace, scheduler, asked)
-        way = Way(redact=workspace.config.redact) if far else way_of(workspace, asked)
+        engine, way = _engine(workspace, scheduler, provider or workspace.config.provider)
         report = ingest(
             library,
-            list(paths),
+            Wanted(list(paths), workspace.cwd, type, again),
             way,
+            engine,
             now=utc_now,
-            folder=workspace.cwd,
-            content_type=type,
-            open_executor=open_executor,
-            at_once=at_once,
-            worth=1 if far or asked != "offline" else WORTH_PROCESSES,
-            again=again,
             progress=lambda done, of, name, what: progress(Progress(done, of, _named(name), what)),
             stopped=cancelled,
-            work=partial(_prepare_there, Travelling.of(workspace), asked) if far else prepare,
         )
         report.backup = str(library.backup or "")
         return report
@@ -97,11 +88,10 @@ def way_of(workspace: Workspace, provider: str) -> Way:
     return way
 
 
-_Engine = tuple[Callable[[], Executor] | None, int, bool]
-
-
-def _engine(workspace: Workspace, scheduler: str, provider: str) -> _Engine:
-    """What opens the executor, how many tasks it is given at a time, and whether it is on other machines."""
+def _engine(workspace: Workspace, scheduler: str, provider: str) -> tuple[Engine, Way]:
+    """Who prepares, and how; on other machines the way is made there."""
+    from core.library.ingest import Engine
+    from core.library.prepare import Way
     from core.library.workers import cluster, local_processes, processors
 
     config = workspace.config
@@ -110,11 +100,14 @@ def _engine(workspace: Workspace, scheduler: str, provider: str) -> _Engine:
         if config.max_run_tokens and provider != "offline":
             hint = 'set max_run_tokens to 0, or leave the cluster out (workers = "")'
             raise KnowledgeError("cap-elsewhere", "the cap max_run_tokens cannot be kept on a cluster", hint=hint)
-        return (*cluster(address), True)
+        connect, at_once = cluster(address)
+        work = partial(_prepare_there, Travelling.of(workspace), provider)
+        return Engine(connect, at_once, work=work), Way(redact=config.redact)
+    way = way_of(workspace, provider)
     if provider != "offline":  # waiting for a model
-        return (partial(ThreadPoolExecutor, config.jobs), config.jobs, False)
+        return Engine(partial(ThreadPoolExecutor, config.jobs), config.jobs), way
     number = processors()
-    return (local_processes(number) if number > 1 else None, 2 * number, False)
+    return Engine(local_processes(number) if number > 1 else None, 2 * number, WORTH_PROCESSES), way
 
 
 @lru_cache(maxsize=2)

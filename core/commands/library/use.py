@@ -200,13 +200,14 @@ def library_record(
     number = sum(sum(redact(text).counts.values()) for text in said.values()) if clean != said else 0
     warnings = (SECRETS_REPLACED.format(count(number, "secret")),) if number else ()
     with opened_library(workspace, told=_told(scope)) as library:
+        from core.library.records import UsageTrace, new_id
         from core.library.use.usage import record
 
-        made = record(
-            library, session_id=session, chunk_ids=list(chunk or ()), outcome=outcome, now=utc_now(),
-            task_type=task, retrieval_id=retrieval or None, project=used_in(workspace, scope), **clean,
+        used = UsageTrace(
+            new_id(), tuple(chunk or ()), task, outcome, utc_now(), session,
+            retrieval_id=retrieval or None, project=used_in(workspace, scope), **clean,
         )  # fmt: skip
-        return Recorded((made,), warnings=warnings)
+        return Recorded((record(library, used),), warnings=warnings)
 
 
 def inferred_from(library: Library, heard: Heard) -> list[UsageTrace]:

@@ -18,7 +18,7 @@ from core.commands.facts import confirm_fact, delete_fact
 from core.commands.quarantine import HeldItem, accept_all, drop_all, quarantine_list
 from core.commands.review.waiting import KINDS, Waiting, of_project, replace_old, settle_missing, waiting
 from core.commands.row import Argument, Ask, flag, group, listed, nobody, option, single
-from core.commands.statements import Found, bullets_of, refresh_digest
+from core.commands.statements import Found, LineChange, bullets_of, refresh_digest
 from core.commands.text import collected, count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.alike import Placed
@@ -191,7 +191,7 @@ def _bring_back(at: At, row: Waiting) -> Done:
         pass  # it stands, and is shown again
     elif struck:
         refs = [found.ref for found in struck if found.file == struck[0].file]
-        change_all(at.workspace, "unstrike", refs, run=at.run, now=at.now)
+        change_all(at.workspace, LineChange("unstrike", refs, run=at.run), now=at.now)
     elif last is None:
         return Done(at.run, "its line is not known any more: the next conversation that says it brings it")
     else:

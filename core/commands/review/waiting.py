@@ -22,7 +22,7 @@ from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.commands.bullets import TITLES, change_all
 from core.commands.project import EVERY, find_project, projects_named
 from core.commands.quarantine import HELD, HeldItem, quarantine_list
-from core.commands.statements import all_lines, refresh_digest
+from core.commands.statements import LineChange, all_lines, refresh_digest
 from core.commands.text import collected, count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.experience.record import MISLED_OFTEN, Served, served
@@ -214,7 +214,7 @@ def replace_old(
     words = f"{sanitise_line(new.bullet.text, None)} {new.bullet.provenance}" if act == "supersede" else ""
     lines = (old.bullet, *old.statement.others)
     refs = [BulletRef(old.file, row.line, row.raw) for row in lines]
-    return change_all(workspace, act, refs, words, keep_secrets=True, run=run, now=now)
+    return change_all(workspace, LineChange(act, refs, words, keep_secrets=True, run=run), now=now)
 
 
 def _offered(paths: Paths, problems: list[ErrorInfo] | None) -> list[Superseding]:

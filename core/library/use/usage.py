@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, delete, func, select, text, update
@@ -19,7 +18,7 @@ from core.experience.kinds import VALUE, Tally, infer_task_type, merged
 from core.experience.record import kept
 from core.library import schema
 from core.library.database import Library
-from core.library.records import UsageTrace, new_id
+from core.library.records import UsageTrace
 from core.library.rows import IDS, add_trace, beginning, in_parts, traces
 from core.search.words import STOP_WORDS, Stems, words_of
 
@@ -190,34 +189,20 @@ def whole_ids(connection: Connection, given: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def record(
-    library: Library,
-    *,
-    session_id: str,
-    chunk_ids: Sequence[str],
-    task_type: str,
-    outcome: str,
-    now: datetime,
-    context_summary: str = "",
-    query: str = "",
-    notes: str = "",
-    recorded: str = "explicit",
-    retrieval_id: str | None = None,
-    project: str = "",
-) -> UsageTrace:
-    """Log one use. Chunks may be named by the beginning of their ids. The question is taken from the retrieval, or the
-    newest one of the session that had these chunks, where none is given; so is the kind of task, which is else told
-    from the words."""
-    if not chunk_ids or len(chunk_ids) > MAX_CHUNKS:
+def record(library: Library, trace: UsageTrace) -> UsageTrace:
+    """Log one use, and return it as it stands. Chunks may be named by the beginning of their ids. The question is taken
+    from the retrieval, or the newest one of the session that had these chunks, where none is given; so is the kind of
+    task, which is else told from the words."""
+    if not trace.chunk_ids or len(trace.chunk_ids) > MAX_CHUNKS:
         raise KnowledgeError("no-chunk", f"a use has 1 to {MAX_CHUNKS} chunks", hint="name each with --chunk")
     with library.reading() as connection:
-        ids = whole_ids(connection, chunk_ids)
+        ids = whole_ids(connection, trace.chunk_ids)
+    trace = replace(
+        trace, chunk_ids=tuple(ids), session_id=kept(trace.session_id), context_summary=kept(trace.context_summary),
+        query=kept(trace.query), notes=kept(trace.notes),
+    )  # fmt: skip
     with library.writing() as connection:
         whole_ids(connection, ids)  # one may have gone meanwhile
-        trace = UsageTrace(
-            new_id(), tuple(ids), task_type, outcome, now, kept(session_id), kept(context_summary), kept(query),
-            kept(notes), recorded, retrieval_id, project,
-        )  # fmt: skip
         trace = with_question(connection, trace)
         add_trace(connection, trace)
     return trace
