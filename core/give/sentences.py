@@ -288,8 +288,8 @@ def adds(prompt: str, text: str) -> bool:
 
 
 def cut(text: str, most: int = LINE_CHARACTERS) -> str:
-    """A text in so many characters, and so many bytes that a hint has room for it, cut between words; within one where
-    the last half of it has no blank."""
+    """A text of at most `most` characters and `LINE_BYTES`, cut between words; within one where its last half has no
+    blank."""
     begins = text[:most].encode(errors="ignore")[:LINE_BYTES].decode(errors="ignore")
     if begins == text:
         return text
