@@ -57,9 +57,9 @@ class Followed:
     back: list[Fact] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
     held: int = 0
-    """So many facts have no bullet any more, and stay for the time being: they are too many at once."""
+    """The facts that have no bullet any more, and stay for the time being: they are too many at once."""
     again: int = 0
-    """So many of those that come back were lost, and are made again of their bullets."""
+    """Those that come back of which the text was lost, and which are made again of their bullets."""
     settled: set[str] = field(default_factory=set)
     """Those that were lost and are not missed: their bullet was removed, or another fact says the same."""
     dropped: dict[str, list[str]] = field(default_factory=dict)

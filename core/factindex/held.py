@@ -100,7 +100,7 @@ def _is_sudden(found: FactFiles, file: str, gone: int) -> bool:
 
 
 def is_sudden(gone: int, total: int) -> bool:
-    """Whether so many of all facts of a file go at once that an accident is likelier than a wish."""
+    """Whether `gone` of `total` facts of a file are so many at once that an accident is likelier than a wish."""
     return gone >= MIN_SUDDEN_REMOVALS and gone > PART * total
 
 

@@ -315,7 +315,7 @@ def _ask(words: str, schema: Mapping[str, Any], attempts: int, generate: Generat
 
 
 def category_schema(category: str) -> dict[str, Any]:
-    """The JSON schema of an answer with one array, of at most `MAX_ROWS` rows with so many characters."""
+    """The JSON schema of an answer with one array, of at most `MAX_ROWS` rows, each as long as a field may be."""
     row = SCHEMA["properties"][category]["items"]
     fields = {key: _shorter(value, key) for key, value in row["properties"].items()}
     array = {"type": "array", "items": row | {"properties": fields}, "maxItems": MAX_ROWS}

@@ -37,7 +37,7 @@ CONVERSATIONS = 32
 MAX_CONVERSATIONS, MAX_BYTES = 4096, 2 << 20
 """A batch is full with this many conversations, or bytes of lines: what waits is kept in memory."""
 BYTES_A_SECOND = 1 << 18
-"""When a run begins and no answer comes, a batch waits so long that rewriting its files stays below this."""
+"""When a run begins and no answer comes, a batch waits until rewriting its files stays below this."""
 SETTLED_SECONDS, LONGEST_SECONDS = 10.0, 120.0
 """Nothing waits longer than the first, or than its part of the run so far, whatever the store; and never longer than
 the second: who reads the files while a slow model works sees what it found."""

@@ -38,7 +38,7 @@ from core.sources.sessions import StoreCache
 from core.sources.tools import SOURCE
 
 UNATTENDED_SECONDS = 60.0
-"""So long a run that nobody waits for writes conversations down, the oldest first; the next one goes on."""
+"""How long a run that nobody waits for writes conversations down, the oldest first; the next one goes on."""
 
 
 def keep(

@@ -49,19 +49,21 @@ LABELS = {
     "files": "note on a file",
 }
 KNOWN_BYTES = 4096
-"""So much of what is known is shown beside a part at most, and as much again of what earlier parts gave."""
+"""The bytes of what is known that are shown beside a part, and as many of what earlier parts gave."""
 KNOWN_SHARE = 8
 """Of a small window each of them gets this part at most."""
 EARLIER_CHARACTERS = 200
-"""So much of what an earlier part gave is shown beside the next one."""
+"""The characters of a row of an earlier part that are shown beside the next one."""
 ALWAYS = 0.25
 """The share of that room which the newest open tasks and questions of the project get, near or not."""
 LIKE = 0.4
-"""A line is shown where so much of its words, the rare ones counting more, stands in the conversation. Of what readers
-kept of 66 sessions 96 % reach it in their own session, 35 % in another of the repository (`tests/quality`)."""
-NEARLY, NEARLY_BYTES = 0.3, 1024
-"""So much of a line of the project itself is enough while so few bytes are shown: what a later session says in other
-words would stand twice. Of 134 lines of readers between 0.2 and this one was said again, at 550 bytes a session."""
+"""The share of a line's words, the rare ones counting more, from which it is shown beside a conversation. Of what
+readers kept of 66 sessions 96 % reach it in their own session, 35 % in another of the repository (`tests/quality`)."""
+NEARLY = 0.3
+"""The share that is enough for a line of the project itself, or what a later session says in other words would stand
+twice. Of 134 lines of readers between 0.2 and this one was said again, at 550 bytes a session."""
+NEARLY_BYTES = 1024
+"""The bytes up to which such lines are shown."""
 _WORD = re.compile(r"[^\W_]{3,}")
 
 INTRODUCTION = """\

@@ -207,7 +207,7 @@ SUMMARY_SHARE = 1 / 6
 """How long a summary is, as a part of what it shortens: `summarize.md` asks for at most a fifth; most models write
 less."""
 MIN_CALLS = 3
-"""A report is believed from so many calls on."""
+"""The calls from which a report is believed."""
 LEAST_FACTOR, MAX_FACTOR = 0.25, 8.0
 """Providers that report less or more tokens than this for one of ours report something else."""
 

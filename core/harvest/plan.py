@@ -26,7 +26,7 @@ from core.sources.tools import FILES, disambiguate, known_as
 from core.sources.walk import survey
 
 SOON_DAYS = 3
-"""What its tool will delete within so many days is harvested before all else."""
+"""What its tool deletes within this many days is harvested before all else."""
 ODD_NAMED = 5
 """This many odd things are named; of more only the number."""
 

@@ -28,7 +28,7 @@ UNDONE_BY_YOU = "its harvest was undone by you"
 FORGOTTEN_BY_YOU = "forgotten, as you asked"
 """Why a conversation is kept that was harvested before, and is not harvested again unless the user asks."""
 KEEP_DAYS = 7
-"""What its tool will delete within so many days is kept, and told of."""
+"""What its tool deletes within this many days is kept, and told of."""
 CLASSES = ("live", "user-kept", "prune", "harvest", "keep")
 
 
@@ -261,7 +261,7 @@ class HarvestOptions:
 
 
 def expires(item: Artifact, days_kept: Mapping[str, int], now: datetime, within: int) -> bool:
-    """Whether its tool deletes a conversation `within` so many days."""
+    """Whether its tool deletes a conversation `within` some days."""
     days = days_kept.get(item.source, 0)
     return bool(days) and item.mtime_ns / 1e9 + (days - within) * 86_400 <= now.timestamp()
 

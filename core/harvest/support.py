@@ -39,21 +39,21 @@ STEP = PASSAGE // 2
 ECHO = 0.5
 RATIO = 0.75
 STATEMENT = 200
-"""What a tool says stands within so many characters; a longer stretch only has the same words."""
+"""The characters within which a tool says a thing; a longer stretch only has the same words."""
 TOLD = 0.67
-"""So much of nearly every planted order stands in one statement of a tool, and of little that others said."""
+"""The share of a text that stands in one statement of a tool: of nearly every planted order, of little else."""
 LEAST_OF_STEP = 0.6
 """A step of rarer words than this is judged; `see above` is anybody's."""
 KNOWN = 0.2
 """Where less of a text stands anywhere in the conversation, nobody can be shown to have said it."""
 NOTHING_FOREIGN = 400
-"""So much of a system's turn, such as a title, is no text that could have been paraphrased. In characters."""
+"""The characters of a system's turn, such as a title, up to which it is no text that could be paraphrased."""
 ECHO_OF_QUOTE = 0.8
-"""A quote of the assistant of which so much stood in one statement of a tool is no word of its own."""
+"""The share of a quote of the assistant in one statement of a tool from which it is no word of its own."""
 LEAST_WORDS = 3
 """A sentence of fewer plain words is compared by its paths and options as well."""
 DONE = 0.3
-"""So much of a deed that the assistant tells of stands in the files that it wrote."""
+"""The share of a deed that the assistant tells of which stands in the files that it wrote."""
 MAX_ECHOES = 50
 """At most this many passages of the assistant are looked at, the best first."""
 GOVERNED = ("decisions", "playbooks", "tasks_open", "tasks_done")

@@ -108,7 +108,7 @@ def titled(title: str, heading: str) -> str:
 
 
 def entries_around(path: Path, chunk: str, around: int) -> list[Entry]:
-    """A chunk, with so many before and behind it in its document; [] where there is none. Raises OSError and
+    """A chunk, with those `around` it in its document; [] where there is none. Raises OSError and
     KnowledgeError."""
     with _opened(path) as library:
         found = library.execute("SELECT document_id, position FROM chunk WHERE id = ?", (chunk,)).fetchone()

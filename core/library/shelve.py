@@ -334,7 +334,7 @@ def _kept(made: Sequence[Chunk], old: Sequence[Chunk], used: Container[str]) -> 
     for chunk in left:
         stands = all(" ".join(line.split()) in whole for line in chunk.content.split("\n"))
         words, needed = chunk.content.split(), SHIFTED if stands else STANDS
-        # Of so many words one must be there; for the rarest few texts come into question.
+        # Of this many words one must be there; for the rarest few texts come into question.
         rare = sorted(words, key=lambda word: len(places.get(word, ())))[: int(len(words) * (1 - needed)) + 1]
         for at in set[int]().union(*(places.get(word, ()) for word in rare)):
             if (share := LCSseq.similarity(words, texts[at]) / len(words)) >= needed:

@@ -20,7 +20,7 @@ from core.rules.sentence import Found, found
 from core.rules.session import Session, is_change
 
 LOOK_AHEAD = 8
-"""What works is looked for among so many commands behind the one that failed."""
+"""The commands behind a failed one among which the one that works is looked for."""
 LONGEST_COMMAND, SHORTEST_WHY, LONGEST_WHY = 200, 12, 220
 ALIKE = 0.55
 PROGRAMS = 2

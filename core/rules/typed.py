@@ -14,7 +14,7 @@ LONGEST_PASTED = 20_000
 LONGEST_PART = 300
 LEAST_OUTPUT = 2
 LEAST_REPEATED = 60
-"""A paragraph of so many characters that an assistant said before was copied from there."""
+"""The characters from which a paragraph that an assistant said before was copied from there."""
 _LINE_OF_OUTPUT = (
     r"^[ \t]*(?:[$%*|+✓✗×❯]\s|at \S+[ (]|File \"|Traceback|\[[\w: .-]+\]|\d{2,4}[-:/]\d\d|"
     r"(?:WARN(?:ING)?|ERR(?:OR)?|INFO|DEBUG|FATAL|npm|npx|pip|git|fatal|error|warning|note)\b[:! ]|"

@@ -30,8 +30,10 @@ from core.library.use.profiles import gaps_by_rules, profile_by_model, profile_b
 from core.library.use.retrieve import stems
 from core.library.use.usage import OUTDATED, by_chunk, by_source, tally_of
 
-CHUNK_TRACES, SOURCE_TRACES = 5, 10
-"""From so many traces a chunk or a concept, and a source, get a profile."""
+CHUNK_TRACES = 5
+"""The traces from which a chunk or a concept gets a profile."""
+SOURCE_TRACES = 10
+"""Those from which a source does."""
 KIND = "consolidate"
 
 

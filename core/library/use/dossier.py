@@ -19,8 +19,10 @@ from core.library.searched import titled
 
 FULL, COMPACT, MINIMAL = DOSSIER_SIZES
 """How much of a dossier is told: all; what answers, with its record; a line or two, whatever it holds."""
-FULL_TRACES, COMPACT_TRACES = 8, 30
-"""Up to so many traces the history is whole; up to so many its last uses are shown."""
+FULL_TRACES = 8
+"""The traces up to which the history is whole."""
+COMPACT_TRACES = 30
+"""The traces up to which its last uses are shown."""
 RECENT = 3
 TEXT_CHARACTERS, COMPACT_CHARACTERS, MINIMAL_CHARACTERS = 4_000, 700, 400
 """Characters of the text in a full and a compact dossier; of a minimal one as a whole."""

@@ -24,8 +24,10 @@ from core.library.extract import moment_of
 from core.library.records import Retrieval, UsageTrace, new_id
 from core.library.rows import add_trace, in_parts, read
 
-TURN_CHARACTERS, TALK_CHARACTERS = 20_000, 200_000
-"""So much of a turn, and of all that was said, is looked at."""
+TURN_CHARACTERS = 20_000
+"""The characters of a turn that are looked at."""
+TALK_CHARACTERS = 200_000
+"""Those of all that was said."""
 
 _UUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 

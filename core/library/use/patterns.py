@@ -25,10 +25,14 @@ from core.library.records import Chunk, Concept, Link, UsageTrace
 from core.library.rows import by_ids, in_parts, links_of
 from core.search.words import STOP_WORDS, Stems, words_of
 
-JOINT_WINS, FULL_WEIGHT = 3, 10
-"""From so many joint successes two chunks complement each other; with so many fully."""
-BETTER_BY, ALIKE = 0.3, 0.5
-"""A chunk is better for a task by at least this difference of success, on questions that have so much in common."""
+JOINT_WINS = 3
+"""The joint successes from which two chunks complement each other."""
+FULL_WEIGHT = 10
+"""Those with which they do so fully."""
+BETTER_BY = 0.3
+"""The difference of success from which a chunk is better for a task."""
+ALIKE = 0.5
+"""What the questions of both must have in common for that."""
 MAX_CHUNKS_PER_TRACE, MAX_CHUNKS_PER_TASK = 20, 300
 """At most this many chunks of one use, and of one task, are compared with each other."""
 
@@ -193,8 +197,10 @@ def corrected(traces: Iterable[UsageTrace]) -> list[Pair]:
 
 # --- by a model -------------------------------------------------------------------------------------------------------
 
-PAIRS, TEXT_CHARACTERS = 12, 700
-"""So many pairs of chunks a model reads in one run, and so much of each."""
+PAIRS = 12
+"""The pairs of chunks that a model reads in one run."""
+TEXT_CHARACTERS = 700
+"""The characters of each that it reads."""
 READ_SO = 0.9
 """The weight of a contradiction that a model has read: less than of one that somebody saw."""
 _AGREE = "read together by a model: they agree"

@@ -122,7 +122,7 @@ _QUOTED = re.compile(r'"(?P<words>[^"]*)"(?P<begins> \*)?')
 
 AT_ONCE = 64
 SAMPLE = 5000
-"""Mean and spread are those of so many vectors."""
+"""The vectors of which mean and spread are taken."""
 KNOWN = 1000
 """This many of the nearest are told; what is farther away is not near."""
 _STATS = text(

@@ -19,8 +19,10 @@ CHARACTERS = 700
 NOTE_CHARACTERS, NOTES = 120, 3
 """Characters of a note in a profile, and how many are quoted for a kind of task."""
 READ_TRACES = 40
-GOOD, BAD = 0.6, 0.4
-"""From so much success on a task is a strength; up to so much it is a weakness."""
+GOOD = 0.6
+"""The success from which a task is a strength."""
+BAD = 0.4
+"""The success up to which it is a weakness."""
 
 
 def strengths_of(tally: Tally) -> tuple[tuple[str, ...], tuple[str, ...]]:

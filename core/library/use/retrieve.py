@@ -45,7 +45,7 @@ QUERY_CHARACTERS = 4_000
 BROUGHT = 40
 """This many of the best of a strategy become candidates, whatever their words."""
 SEEDS = 8
-"""From so many of the best the graph is walked."""
+"""The best hits from which the graph is walked."""
 POOL = 100
 """This many of the best are weighed by age and by what they have been good for."""
 USAGE, GRAPH, NEW = 2.0, 0.6, 2.0
