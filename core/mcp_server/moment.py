@@ -3,6 +3,7 @@
 Who needs the fields asks the tools of earlier versions (`tools.py`, `knowledge mcp --tools all`).
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -24,6 +25,7 @@ from core.commands.text import count
 from core.commands.transcript import part, with_turn
 from core.commands.transcript_text import cut
 from core.commands.workspace import Workspace, reopened
+from core.conversations.readable import ReadableTurn
 from core.mcp_server import tools
 from core.mcp_server.tools import TaskType
 
@@ -166,17 +168,23 @@ def read(
     unspoken = any(one.number == turn and one.role == "system" for one in whole.turns)
     if asked and not unspoken:  # what the tool put in is not searched: it is read as it stands
         before = _SHOWN.pop((str(now.paths.knowledge), whole.name), "")
-        about = f"{called}, what was shown before is left out:" if before else about
-        answer = passage(now, query, whole, turn, room - len(about), before, role, likely)
+        head = f"{called}, what was shown before is left out:" if before else about
+        answer = passage(now, query, whole, turn, room - len(head), before, role, likely)
         if answer:
             _showed(now, whole.name, f"{before}\n{answer}")
-            return _told(now, [answer], characters, _clean(now, about))
-    rows, room = [about], room - len(about) - 70
+            return _told(now, [answer], characters, _clean(now, head))
     near = around or (whole.count if role else AROUND)
     shown = part(whole, turn, near if turn else None, role, None if not end else 6, end=end)
     turns = sorted(shown.turns, key=lambda one: (abs(one.number - turn), -one.number)) if turn else list(shown.turns)
     if end:
         turns.reverse()
+    rows = _page(turns, called, turn, role, room - len(about) - 70)
+    return _told(now, [about, *rows], characters)
+
+
+def _page(turns: Sequence[ReadableTurn], called: str, turn: int, role: str, room: int) -> list[str]:
+    """As many of these turns, the most wanted first, as have room, in the order of the conversation; what a tool gave
+    back is cut short unless it is the `turn` or the `role` that was asked for."""
     texts: dict[int, str] = {}
     for one in turns:
         short = one.role in ("tool", "system") and one.number != turn and not role
@@ -188,11 +196,9 @@ def read(
             break
         room -= len(row) + 1
         texts[one.number] = row
-    rows += [texts[number] for number in sorted(texts)]
-    left = [one.number for one in shown.turns if one.number not in texts]
-    if left:
-        rows.append(f"({count(len(left), 'more turn')} did not fit, the next is {called}:{min(left)})")
-    return _told(now, rows, characters)
+    left = [one.number for one in turns if one.number not in texts]
+    more = f"({count(len(left), 'more turn')} did not fit, the next is {called}:{min(left)})" if left else ""
+    return [*(texts[number] for number in sorted(texts)), more]
 
 
 def _of_document(now: Workspace, chunk: str, around: int, project: str, characters: int) -> str:
