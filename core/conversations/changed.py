@@ -12,6 +12,7 @@ from core.conversations.conversation import Turn
 from core.conversations.events import Call, Command, Edit, call_words
 
 DELETED, NO_CHANGE, MOVED = "deleted", "changed and taken back", "moved to "
+GONE = (DELETED, NO_CHANGE, MOVED)
 _DELETED = re.compile(r"^\*\*\* Delete File: (.+)$", re.MULTILINE)
 _REPLACED = re.compile(
     r"^old_?str(?:ing)?: (.*?)\nnew_?str(?:ing)?: (.*?)(?=\n\w+: |\Z)", re.DOTALL | re.MULTILINE | re.IGNORECASE
@@ -106,7 +107,7 @@ def _edited(rows: dict[str, Changed], at: int, turn: Turn, event: Edit) -> None:
             row.stand.remove(f"{new} {old}")
         else:
             row.stand.append(f"{old} {new}".strip())
-        was_gone = row.how.startswith((NO_CHANGE, DELETED, MOVED))
+        was_gone = row.how.startswith(GONE)
         how = DELETED if path in deleted else event.how or ("changed" if was_gone else row.how)
         row.how = how if row.stand else NO_CHANGE
 
