@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -372,3 +373,17 @@ def test_of_a_trace_that_was_pasted_the_goal_keeps_the_ends(shop: Path) -> None:
         "> Error: no tray", ">     at step1 (till.js:1:1)", ">     at step2 (till.js:2:1)", "> …",
         ">     at step8 (till.js:8:1) what is it?",
     ], goal  # fmt: skip
+
+
+def test_a_trajectory_is_told_with_its_task_and_what_was_handed_in() -> None:
+    """Who goes on read a page of rules of the house and not what had been found."""
+    task = (
+        "We're currently solving the following CTF challenge. The challenge is named Till.\n\nINSTRUCTIONS:\nBE KIND."
+    )
+    found = {"role": "assistant", "content": "We found it.\n```\nsubmit FLAG{till}\n```", "action": "submit FLAG{till}"}
+    history = [{"role": "system", "content": "s", "agent": "a"}, {"role": "user", "content": task, "agent": "a"}]
+    out = of_history(
+        json.dumps({"environment": "e", "history": [*history, {**found, "agent": "a"}], "trajectory": []}), ""
+    )
+    assert "## Goal\n> The challenge is named Till.\n\n" in out, out
+    assert "> We found it.\n- handed in by `submit FLAG{till}`\n" in out, out
