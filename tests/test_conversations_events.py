@@ -339,7 +339,9 @@ def test_clines_tags_are_events_and_know_the_persons_refusal() -> None:
     for path, data, read in documents("cline"):
         text = data.decode("utf-8", "replace")
         tools = "execute_command|replace_in_file|read_file|write_to_file|list_files"
-        tags = Counter(re.findall(rf"(?m)<({tools})>$", text))
+        # What is interrupted behind another call of the same answer was never made.
+        broken = rf"(?s)(?<=</)({tools})>(?:(?!\n\*\*).)*?<({tools})>\n(?:(?!</\2>).)*?\[Response interrupted"
+        tags = Counter(re.findall(rf"(?m)<({tools})>$", re.sub(broken, r"\1>", text)))
         found = Counter(event.tool for event in events(read) if isinstance(event, Call))
         assert {tool: found[tool] for tool in tags} == dict(tags), path
         refused = re.findall(rf"\[(?:{tools})[^\n]*\] Result:\nThe user denied", text)

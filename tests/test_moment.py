@@ -566,7 +566,9 @@ def test_a_session_of_which_nothing_was_shown_is_read_with_its_head(
     asked = "What of the ledger of the shop, and its importer?"
     for number in range(3, 7):
         said = f"The ledger of shop {number} has rows which the importer of shop {number} wrote on day {number}. "
-        kept_talk(shop, f"s{number}", [f"What of the ledger of shop {number}, and its importer?", said * 3])
+        more = f"By the way, importer {number} of the shop reads the ledger at noon, row by row, and then sleeps."
+        asks = f"What of the ledger of shop {number}, and its importer?"
+        kept_talk(shop, f"s{number}", [asks, said * 3, f"And what of importer {number}?", more])
     found = answered("find", query=asked)
     assert "more did not fit" in found and "→ s3" in found, found
     for number in range(3, 7):

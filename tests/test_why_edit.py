@@ -212,3 +212,16 @@ def test_a_work_tree_is_the_project_of_its_repository(shop: Path, monkeypatch: p
     monkeypatch.chdir(shop.parent / "tree")
     assert call("why", "till.py:1")[1] == told
     assert "the limit is 0" in call("why", "till.py", "--limit", "0")[2]
+
+
+def test_the_first_reply_to_a_request_may_say_why_without_a_word_of_the_line(shop: Path) -> None:
+    """It named the file and what has to be so for the request's sake, and the line was told to have no reason."""
+    reason = "To make this hold on your other machines, the private drawer needs to be in the tracked `ab.py`."
+    rows = [turn("user", "can you set it up so that nobody else sends it to the public", 0, "s9", shop)]
+    rows += said(f"{reason} I'll update that file and commit it alone.", 1, shop)
+    rows += ran("git status --short", "M sign.svg", False, 2, "s9", shop)
+    rows += said("One picture was drawn anew by hand.", 4, shop)
+    line = '"strategy_options": {"checkpoint": 3},'
+    kept("s9", [*rows, *edited(shop / "ab.py", "pass", line, 5, "s9", shop)])
+    committed(shop, {"ab.py": f"{line}\n"}, "2026-05-09T12:00:00+00:00")
+    assert f"reason (assistant, turn 2): {reason}" in (out := call("why", "ab.py:1")[1]), out

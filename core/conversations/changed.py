@@ -12,10 +12,12 @@ from core.conversations.conversation import Turn
 from core.conversations.events import Call, Command, Edit, call_words
 
 DELETED, NO_CHANGE, MOVED = "deleted", "changed and taken back", "moved to "
+GONE = (DELETED, NO_CHANGE, MOVED)
 _DELETED = re.compile(r"^\*\*\* Delete File: (.+)$", re.MULTILINE)
 _REPLACED = re.compile(
     r"^old_?str(?:ing)?: (.*?)\nnew_?str(?:ing)?: (.*?)(?=\n\w+: |\Z)", re.DOTALL | re.MULTILINE | re.IGNORECASE
 )
+_DIFF = re.compile(r"^```diff\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\(?:.|\Z))*(?:\"|\Z)|'[^']*(?:'|\Z)", re.DOTALL)
 _MARK_OF_TEXT = re.compile(r"-?\s*['\"]?\w+['\"]?")
 _WHOLE = re.compile(r"(?<![\w.~/:])(?:[A-Za-z]:)?/(?:[\w.@+-]+/)+[\w.@+-]+")
@@ -28,7 +30,8 @@ _REMOVES = re.compile(r"(?:sudo )?(?:git )?rm (?!.*--cached)")
 _MOVES = re.compile(r"(?:git )?mv (?:-\w+ )*(?P<old>\S+) (?P<new>\S+)$")
 _WRITES = re.compile(r"git add (?:-- )?(?P<added>.+)|.*?(?<![\d&>])>{1,2} ?(?P<into>[\w./-]+\.\w+)(?: |$)")
 _ELSEWHERE = ("/dev/", "/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/private/var/folders/")
-_PLANS = "/.claude/plans/"
+PLANS = "/.claude/plans/"
+"""Where a tool keeps its plans, for no repository."""
 _IS_WHOLE = re.compile(r"/|~|[A-Za-z]:")
 _ON = re.compile(
     r"^(?:On branch (?P<status>\S+)|## (?P<short>[^\s.]+(?:\.[^\s.]+)*)(?:\.\.\.\S+.*)?|"
@@ -81,7 +84,8 @@ def _is_aside(folder: str, rows: Iterable[str]) -> bool:
 def of_the_work(rows: dict[str, Changed]) -> dict[str, Changed]:
     """The files without what lies aside of the work, as a scratch file or a tool's plan; all of them where no whole
     path tells that the work is elsewhere, and where it began there."""
-    inside = {path: row for path, row in rows.items() if not (path.startswith(_ELSEWHERE) or _PLANS in path)}
+    rows = {path: row for path, row in rows.items() if PLANS not in path} or rows
+    inside = {path: row for path, row in rows.items() if not path.startswith(_ELSEWHERE)}
     begun_aside = next(iter(rows), "").startswith(_ELSEWHERE)
     return inside if any(_IS_WHOLE.match(path) for path in inside) and not begun_aside else rows
 
@@ -103,7 +107,7 @@ def _edited(rows: dict[str, Changed], at: int, turn: Turn, event: Edit) -> None:
             row.stand.remove(f"{new} {old}")
         else:
             row.stand.append(f"{old} {new}".strip())
-        was_gone = row.how.startswith((NO_CHANGE, DELETED, MOVED))
+        was_gone = row.how.startswith(GONE)
         how = DELETED if path in deleted else event.how or ("changed" if was_gone else row.how)
         row.how = how if row.stand else NO_CHANGE
 
@@ -155,10 +159,15 @@ def root_of(turns: Sequence[Turn]) -> tuple[set[str], str]:
 
 def _swap(text: str) -> tuple[str, str] | None:
     """The lines that an edit took out and put in, None where its call does not tell all of them."""
-    told = _REPLACED.search(text)
-    if told is None or " characters left out" in text:
+    told, diffs = _REPLACED.search(text), _DIFF.findall(text)
+    if " characters left out" in text or not (told or len(diffs) == 1):
         return None
-    old, new = told[1].split("\n"), told[2].split("\n")
+    if told:
+        old, new = told[1].split("\n"), told[2].split("\n")
+    else:
+        lines = [line for line in diffs[0].split("\n") if not line.startswith("@@")]
+        old, new = ([line[1:] for line in lines if line[:1] in signs] for signs in ("- ", "+ "))
+        return ("\n".join(old), "\n".join(new)) if old != new else None  # the lines beside it tell its place
     for end in (0, -1):
         while old and new and old[end] == new[end]:
             del old[end], new[end]

@@ -257,6 +257,8 @@ def block_ends(
 
 def _closes(text: str, tag: str) -> bool:
     """Whether a closing tag is one, and not part of a diff or a listing that shows such a tag."""
+    if tag == "think" and text.rstrip().endswith("</details></think>"):
+        return True  # SpecStory closes a thought behind its last words, those of an item among them
     if not text.rstrip().endswith(">") or text[0] in "+-|>0123456789":
         return False
     return tag != "tool-use" or text[0] == "<"

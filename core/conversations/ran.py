@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from core.base.command_line import command_key, error_key, error_line, is_invocation
 from core.base.figures import count
-from core.conversations.changed import DELETED, MOVED, NO_CHANGE, Changed, change_files, command_parts, of_the_work
+from core.conversations.changed import GONE, PLANS, Changed, change_files, command_parts, of_the_work
 from core.conversations.conversation import Turn
 from core.conversations.events import (
     INTERRUPTED,
@@ -208,9 +208,8 @@ class Course:
     def end(self) -> End:
         """How the session stands behind these turns."""
         rows = sorted(of_the_work(self.files).items(), key=lambda one: one[1].last)
-        left = [
-            path for path, row in rows if row.last > self.clean and not row.how.startswith((DELETED, NO_CHANGE, MOVED))
-        ]
+        stay = [(path, row) for path, row in rows if not (row.how.startswith(GONE) or PLANS in path)]
+        left = [path for path, row in stay if row.last > self.clean]
         files = [re.split(r"[\\/]", path)[-1] for path in left]
         opened = self.pull if self.pulled >= self.committed else ""
         pushed = bool(opened) or self.pushed >= self.committed

@@ -25,7 +25,6 @@ from core.commands.text import count
 from core.commands.transcript import part, with_turn
 from core.commands.transcript_text import cut
 from core.commands.workspace import Workspace, reopened
-from core.conversations.readable import ReadableTurn
 from core.mcp_server import tools
 from core.mcp_server.tools import TaskType
 
@@ -182,9 +181,9 @@ def read(
     return _told(now, [about, *rows], characters)
 
 
-def _page(turns: Sequence[ReadableTurn], called: str, turn: int, role: str, room: int) -> list[str]:
-    """As many of these turns, the most wanted first, as have room, in the order of the conversation; what a tool gave
-    back is cut short unless it is the `turn` or the `role` that was asked for."""
+def _page(turns: Sequence[Any], called: str, turn: int, role: str, room: int) -> list[str]:
+    """As many of these `ReadableTurn`s, the most wanted first, as have room, in the order of the conversation; what a
+    tool gave back is cut short unless it is the `turn` or the `role` that was asked for."""
     texts: dict[int, str] = {}
     for one in turns:
         short = one.role in ("tool", "system") and one.number != turn and not role

@@ -272,7 +272,8 @@ def breaks_off(session: Session) -> str:
     if last is None or last[0] < asked or isinstance(last[1], Question):
         return ""
     at, row = last
-    path = getattr(row, "path", "").removeprefix(f"{session.conversation.folder}/")
+    folder = session.conversation.folder
+    path = getattr(row, "path", "").removeprefix(f"{folder}/" if folder else "")
     what = (
         f"the edit of `{path}`" if isinstance(row, Edit) else f"`{' '.join(call_words(row).split())[:80] or row.tool}`"
     )

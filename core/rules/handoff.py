@@ -15,7 +15,7 @@ from core.base.command_line import command_key, error_line
 from core.conversations.changed import NO_CHANGE, branch_at_end, changed_files, of_the_work, plain_path, root_of
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Command, Commit, Edit, FileRead, OtherCall, Plan, call_words
-from core.conversations.ran import works
+from core.conversations.ran import hands_in, works
 from core.rules import words
 from core.rules.answers import find_answers
 from core.rules.asked import LATER_REQUEST, asks_for_work, from_the_goal, last_subject, requests
@@ -302,6 +302,8 @@ def _state(session: Session, most: int) -> Iterator[str]:
         told = "the session ends with the words" if ends_with_words(session) else "last words"
         yield f"- {told} of the assistant (turn {number + 1}){':' if said else ', edits alone'}"
         yield from said
+    given = [one_line(row.words) for _, row in session.commands[-1:] if hands_in(row) and " " in row.words]
+    yield from (f"- handed in by `{beginning(line, LATER_REQUEST)}`" for line in given)
 
 
 def _is_typed_alone(session: Session) -> bool:

@@ -26,6 +26,8 @@ _BLOCKS_OF_EDITS = re.compile(
 _THOUGHT = re.compile(r"\A\s*<(think(?:ing)?(?:-content-\w+)?)>.*?</\1>", re.DOTALL)
 _FILLING = re.compile(r"^[ \t]*(?:-{3,}|\*{3,}|_{3,}|={3,})[ \t]*$|(?<=\S)[ \t]{4,}", re.MULTILINE)
 """Lines between parts, and runs of blanks within a line."""
+_FRAMES = re.compile(r"((?:^[ \t]*at \S.*[:(].*\n){2})(?:[ \t]*at \S.*[:(].*\n)+(?=[ \t]*at \S.*[:(])", re.MULTILINE)
+"""The middle of a stack trace that was pasted; what somebody wrote behind it may stand in its last line."""
 _LEADS_TO = re.compile(r":\s+ `")
 _HEAD_OF_TABLE = re.compile(r"^[ \t]*\|.*\|\s*\n[ \t]*\|[ \t:|-]+\|\s*$|^#+ +|^-{3,}$", re.MULTILINE)
 _ROW = re.compile(r"^[ \t]*\|(.*)\|[ \t]*$", re.MULTILINE)
@@ -78,7 +80,7 @@ def _without_code(text: str) -> str:
 def quoted(text: str, most: int) -> list[str]:
     """The beginning and the end of somebody's words, as a quotation; of long ones without the code. Between, of each
     step or point its first sentence, as far as there is room."""
-    text = _FILLING.sub(" ", without_edits(text))
+    text = _FILLING.sub(" ", _FRAMES.sub(r"\1…\n", without_edits(text)))
     text = text if len(text) <= most else _without_code(text)
     return [f"> {line}".rstrip() for line in _shortened(text.strip(), most).splitlines() if line.strip()]
 

@@ -134,6 +134,7 @@ ANNOUNCES = re.compile(
     re.IGNORECASE,
 )
 _STRONG = re.compile(
+    r"\ATo [^,.:]{12,100}, (?!(?:run|use|you|I|we|let)\b)[^.]* (?:needs? to|must|ha(?:s|ve) to)\b|"
     r"\b(?:because|since (?!v?\d)|so that|so (?:an?|it|its|no|they|we|the|there|these|this|users?|that)\b|"
     r"due to|otherwise|root cause|reason|"
     r"turn(?:s|ed) out|instead of|rather than|avoid(?:s|ing)?|prevent(?:s|ing)?|in order to|which (?:means|is why|"

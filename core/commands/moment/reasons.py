@@ -447,11 +447,13 @@ def _weighed(
     of: Sought,
     names: frozenset[str] = frozenset(),
 ) -> Iterator[tuple[float, Quote]]:
-    """The sentences that may give the reason, each with its weight; of the message that the request answers also the
-    items that have one of the names."""
+    """The sentences that may give the reason, each with its weight: what is about the change, stands beside it, or is
+    the first reply to the request, with no other change between; of the message that the request answers also the items
+    that have one of the names."""
     said = [at for at in range(until) if _speaker(talk, at)]
     before = [at for at in said if at <= edit]
     answered = max((at for at in said if at < asked and talk.turns[at].role == "assistant"), default=-1)
+    first = next((at for at in said if at > asked and talk.turns[at].role == "assistant"), -1)
     written = max((at for at, turn in enumerate(talk.turns[:edit]) if any(map(is_change, turn.events))), default=-1)
     for at in said:
         by = _speaker(talk, at)
@@ -470,7 +472,8 @@ def _weighed(
         beside_it = near >= AT_THE_EDIT or at == edit
         for quote, cue in _sentences(talk.turns[at].text, at, by, names if at == answered else frozenset()):
             hits = of.hits(quote.text)
-            if (beside_it or of.about(quote.text) or (at == asked and hits >= LEAST_HITS)) and (
+            replies = at == first > written and not ANNOUNCES.match(quote.text)
+            if (beside_it or replies or of.about(quote.text) or (at == asked and hits >= LEAST_HITS)) and (
                 cue >= WEAK or at <= edit
             ):
                 yield near + cue + hits + of.place(quote.text) + 1.5 * (by == "user"), quote

@@ -34,7 +34,8 @@ _PERSON = ("task", "feedback", "user_message", "answer")
 # like `<feedback>` there was not said by the user.
 ANSWERS = ("attempt_completion", "plan_mode_respond", "ask_followup_question", "new_task")
 _RESULT = re.compile(r"\[(\w{1,60})(?: for [^\n]{0,2000})?\] Result:")
-_NOTICE = ("[TASK RESUMPTION]", "[ERROR]", "[Response interrupted", "[The user has switched", "<environment_details>")
+_BROKEN = "[Response interrupted"
+_NOTICE = ("[TASK RESUMPTION]", "[ERROR]", _BROKEN, "[The user has switched", "<environment_details>")
 _SIGNS = ("[", "<", "-")
 """With one of these a line begins that is not simply said, printed or blank."""
 _TOOLS = (
@@ -123,10 +124,12 @@ def _events(lines: Sequence[Line], heads: Sequence[int]) -> list[Event]:
 
 def calls_in(text: str) -> Iterator[tuple[int, str, dict[str, str]]]:
     """The calls that an answer makes by tags: the row where each begins, the tool and its arguments. What ends the
-    task is no call: its words are the answer."""
+    task is no call: its words are the answer; nor is one behind another that was interrupted before its end: it was
+    never made."""
     row = at = 0
     for found in _CALL.finditer(text) if "<" in text else ():
-        if found[1] not in _CLOSING:
+        broken = bool(at) and not found[0].endswith(f"</{found[1]}>") and _BROKEN in found[2]
+        if found[1] not in _CLOSING and not broken:
             row, at = row + text.count("\n", at, found.start(1)), found.start(1)
             yield row, found[1], _between(found[2], _PARAMETERS)
 
@@ -255,11 +258,10 @@ def assistant_labels(body: list[str]) -> Iterator[Labelled]:
                 continue
             data = tag if tag in _DATA and f"</{tag}>" not in row else ""
             yield "tool" if row.strip() else "", row
-            tool = "" if f"</{tool}>" in row else tool
+            tool = _begun(row) if f"</{tool}>" in row else tool
         else:
-            # A call may begin behind the words of a sentence; it then goes on in the next line.
-            tool = next((name for name in _TOOLS if row.endswith(f"<{name}>")), "") if row.endswith(">") else ""
-            if row.startswith("[Response interrupted"):
+            tool = _begun(row)
+            if row.startswith(_BROKEN):
                 yield "system", row
             elif row == "<attempt_completion>":
                 yield "assistant", None  # what ends a task is the assistant's closing word, and no call
@@ -267,6 +269,12 @@ def assistant_labels(body: list[str]) -> Iterator[Labelled]:
                 yield "tool", row
             else:
                 yield "" if not row.strip() or row == "---" else "assistant", None if row == "---" else row
+
+
+def _begun(row: str) -> str:
+    """The tool whose call begins at the end of a row, behind the words of a sentence or the call before, and goes on in
+    the next one; "" for none."""
+    return next((name for name in _TOOLS if row.endswith(f"<{name}>")), "") if row.endswith(">") else ""
 
 
 def _words(row: str) -> str | None:

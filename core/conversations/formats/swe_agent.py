@@ -17,7 +17,11 @@ from core.conversations.turns import Reading, arguments, list_of, text_of
 _ACTION = "action"
 """By this a call without an id waits for what the next message says."""
 # Between what and what a task's template has the words of the issue.
-_ISSUE = (("ISSUE:\n", "\nINSTRUCTIONS:"), ("<pr_description>\n", "</pr_description>"))
+_ISSUE = (
+    ("ISSUE:\n", "\nINSTRUCTIONS:"),
+    ("solving the following CTF challenge. ", "\nINSTRUCTIONS:"),
+    ("<pr_description>\n", "</pr_description>"),
+)
 
 
 def sniff(head: str) -> bool:
