@@ -30,6 +30,7 @@ from core.harvest.landed import make_confirmed
 from core.harvest.recovery import Recovered, with_store
 from core.knowledge.bullet_text import held_item, without_lines
 from core.knowledge.categories import QUARANTINE, read_text
+from core.knowledge.changes import read_changes
 from core.knowledge.edit import change_file, new_edit_run
 from core.knowledge.hunks import Hunk
 from core.knowledge.journal import read_journal, states_by_sha
@@ -118,15 +119,20 @@ def _place(entry: Any) -> str:
 def _resting(paths: Paths, keys: Sequence[str]) -> tuple[set[str], list[Found], list[Found]]:
     """The names of a conversation, the lines that rest on it alone, and those that others say too. Raises
     KnowledgeError."""
-    entries = seen_ledger(paths)
-    called = {entry_name(entries[key]) for key in keys}
-    names = called | {sanitise_name(cited_name(name)) for name in called}
+    names = _names(paths, keys)
     with disk_errors("unreadable", "what rests on it cannot be told"):
         others = {*_said_by_others(paths, keys)}
         rows = _all_lines(paths)
     own = [row for row in rows if _came_from(row) in names]
     others |= {_said(row) for row in rows if _came_from(row) not in names and not row.bullet.struck}
     return names, [row for row in own if _said(row) not in others], [row for row in own if _said(row) in others]
+
+
+def _names(paths: Paths, keys: Sequence[str]) -> set[str]:
+    """How lines name a conversation."""
+    entries = seen_ledger(paths)
+    called = {entry_name(entries[key]) for key in keys}
+    return called | {sanitise_name(cited_name(name)) for name in called}
 
 
 def _all_lines(paths: Paths) -> list[Found]:
@@ -223,14 +229,21 @@ def _remove(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
     """Purge the lines that rest on it alone, with everything that plans and logs say of it; then its copies in the
     trash. Lines that others say too lose its name only."""
     paths, moment = workspace.paths, now()
-    texts = [_words(row.file, row.bullet) for row in found.lines]
-    others = {*_said_by_others(paths, found.conversations), *map(_said, found.stayed)}
+    names, others = _names(paths, found.conversations), {*_said_by_others(paths, found.conversations)}
+    # A purge takes every line that says it, in whichever file: also the user's own.
+    lines = [row for row in _all_lines(paths) if _came_from(row) not in names and not row.bullet.struck]
+    standing = {statement for _, statement in map(_said, lines)}
+    said = [(*_said(row), _words(row.file, row.bullet)) for row in (*found.lines, *_logged(paths, names))]
     taught = [row for row in _planned(paths) if row.key in found.conversations]
-    texts += [row.words for row in taught if (row.file, statement_key(row.words)) not in others]
+    said += [(row.file, statement_key(row.words), row.words) for row in taught]
+    texts = [words for file, key, words in said if key not in standing and (file, key) not in others]
     day = moment.astimezone(UTC).date().isoformat()
 
     def work(store: Recovered) -> None:
-        _hand_over(paths, found, moment, new_edit_run(moment), drop=True)
+        run = new_edit_run(moment)
+        _hand_over(paths, found, moment, run, drop=True)
+        for row in (row for row in found.lines if _said(row)[1] in standing):
+            change_file(paths, row.file, partial(_without, [row.bullet.raw]), moment, run=run)
         begin_purge(paths, texts, day, found.conversations)
         for key in found.conversations:
             entry = store.entries.get(key, {})
@@ -244,6 +257,13 @@ def _remove(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
     with_store(paths, "forget", moment, work)
     purged = complete(workspace, now)
     return replace(found, how="removed", purged=purged, errors=purged.errors, warnings=(*found.warnings, *purged.notes))
+
+
+def _logged(paths: Paths, names: Collection[str]) -> list[Found]:
+    """The lines of a conversation that changes.jsonl tells: no plan has those of a harvest that was undone."""
+    lines = [(row.file, "\n".join((*row.added, *row.removed))) for row in read_changes(paths)]
+    rows = [Found("", file, bullet) for file, text in lines for bullet in parse_bullets(text)]
+    return [row for row in rows if _came_from(row) in names]
 
 
 def _hand_over(paths: Paths, found: Forgotten, moment: datetime, run: str, *, drop: bool) -> bool:
