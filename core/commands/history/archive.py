@@ -105,10 +105,9 @@ class Exported:
 
 
 def archive_list(workspace: Workspace, which: str = "", now: Clock = utc_now) -> ArchiveReport:
-    """What the archive holds, the newest first; of one tool or project where `which` names it."""
-    rows = _rows(workspace)
+    """What the archive holds, the newest first; of what `which` names. Raises KnowledgeError where that is nothing."""
     report = ArchiveReport(workspace.config.archive, str(workspace.paths.archive))
-    report.rows = [row for row in rows if not which or _is_meant(row, which)]
+    report.rows = _meant(workspace, which) if which else _rows(workspace)
     for row in report.rows:
         for table, name in ((report.tools, row.source), (report.projects, row.project)):
             number, total = table.get(name, (0, 0))
