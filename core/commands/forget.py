@@ -88,7 +88,7 @@ def forget(
         yes = answer == 1
     notes = with_store(workspace.paths, "forget", now(), lambda store: _enter(workspace.paths, store, keys, now()))
     problems = _drop_answers(workspace, keys)
-    done = _remove(workspace, found, now) if yes else _mark(workspace, found, now)
+    done = _remove(workspace, found, names, now) if yes else _mark(workspace, found, now)
     left = forget_in_index(workspace)
     return replace(done, errors=(*done.errors, *problems), warnings=(*done.warnings, *notes, *left))
 
@@ -119,20 +119,15 @@ def _place(entry: Any) -> str:
 def _resting(paths: Paths, keys: Sequence[str]) -> tuple[set[str], list[Found], list[Found]]:
     """The names of a conversation, the lines that rest on it alone, and those that others say too. Raises
     KnowledgeError."""
-    names = _names(paths, keys)
+    entries = seen_ledger(paths)
+    called = {entry_name(entries[key]) for key in keys}
+    names = called | {sanitise_name(cited_name(name)) for name in called}
     with disk_errors("unreadable", "what rests on it cannot be told"):
         others = {*_said_by_others(paths, keys)}
         rows = _all_lines(paths)
     own = [row for row in rows if _came_from(row) in names]
     others |= {_said(row) for row in rows if _came_from(row) not in names and not row.bullet.struck}
     return names, [row for row in own if _said(row) not in others], [row for row in own if _said(row) in others]
-
-
-def _names(paths: Paths, keys: Sequence[str]) -> set[str]:
-    """How lines name a conversation."""
-    entries = seen_ledger(paths)
-    called = {entry_name(entries[key]) for key in keys}
-    return called | {sanitise_name(cited_name(name)) for name in called}
 
 
 def _all_lines(paths: Paths) -> list[Found]:
@@ -225,11 +220,11 @@ def _without(lines: Sequence[str], there: list[str]) -> list[Hunk]:
     return without_lines(there, lines)[0]
 
 
-def _remove(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
+def _remove(workspace: Workspace, found: Forgotten, names: Collection[str], now: Clock) -> Forgotten:
     """Purge the lines that rest on it alone, with everything that plans and logs say of it; then its copies in the
     trash. Lines that others say too lose its name only."""
     paths, moment = workspace.paths, now()
-    names, others = _names(paths, found.conversations), {*_said_by_others(paths, found.conversations)}
+    others = {*_said_by_others(paths, found.conversations)}
     # A purge takes every line that says it, in whichever file: also the user's own.
     lines = [row for row in _all_lines(paths) if _came_from(row) not in names and not row.bullet.struck]
     standing = {statement for _, statement in map(_said, lines)}

@@ -41,10 +41,6 @@ class Proofs:
             return None
         return self.archive(str(entry.get("run", ""))).get(sha256)
 
-    def runs(self, first: str) -> set[str]:
-        """The archived runs from `first` on."""
-        return {path.stem for path in self._paths.plans.glob("*.jsonl") if path.stem >= first}
-
     def archive(self, run: str) -> dict[str, FrozenPlan]:
         """The plans of one archived run, by sha256. Raises OSError."""
         if run not in self._archives:
@@ -126,7 +122,9 @@ def find_missing(
         for sha, entry in entries.items()
         if entry.get("status") == "harvested" and (sha in wanted or entry.get("trash") or _is_since(entry, since))
     }
-    for sha, plan in _plans_of(asked, proofs, "" if single else since.strftime("%Y%m%dT%H%M%S")):
+    first = "" if single else since.strftime("%Y%m%dT%H%M%S")
+    runs = [path.stem for path in paths.plans.glob("*.jsonl") if path.stem >= first]
+    for sha, plan in _plans_of(asked, proofs, runs):
         if plan is None or standing.has_all(plan):
             continue
         in_part.append((sha, plan))
@@ -143,16 +141,17 @@ def find_missing(
     return found
 
 
-def _plans_of(asked: Mapping[str, Entry], proofs: Proofs, first: str) -> Iterator[tuple[str, FrozenPlan | None]]:
-    """The plans of some harvests, and from the run `first` on those that were made of the same content before: what the
-    rules have read a model reads once more."""
-    by_run: dict[str, list[str]] = {run: [] for run in proofs.runs(first)}
+def _plans_of(
+    asked: Mapping[str, Entry], proofs: Proofs, runs: Iterable[str]
+) -> Iterator[tuple[str, FrozenPlan | None]]:
+    """The plans of some harvests, by run, with those that other `runs` made of the same content: what the rules have
+    read a model reads once more."""
+    last: dict[str, list[str]] = {run: [] for run in runs}
     for sha, entry in asked.items():
-        by_run.setdefault(str(entry.get("run", "")), []).append(sha)
-    for run, last in sorted(by_run.items()):
-        proven = {sha: proofs.plan(sha, asked[sha]) for sha in last}
-        earlier = {sha: plan for sha, plan in proofs.archive(run).items() if sha in asked} if run >= first else {}
-        yield from {**earlier, **proven}.items()
+        last.setdefault(str(entry.get("run", "")), []).append(sha)
+    for run, shas in sorted(last.items()):
+        plans = {sha: plan for sha, plan in proofs.archive(run).items() if sha in asked}
+        yield from {**plans, **{sha: proofs.plan(sha, asked[sha]) for sha in shas}}.items()
 
 
 def _missing(standing: Standing, sha: str, entry: Entry, plan: FrozenPlan, name: str, lines: list[str]) -> Missing:
