@@ -111,6 +111,16 @@ def test_what_is_removed_for_good_is_in_no_byte_of_the_home_or_the_cache(world: 
     assert "the store is whole" in run(world, "doctor")
 
 
+def test_the_title_of_a_conversation_that_begins_with_it_goes_too(world: World) -> None:
+    """Cut to 80 letters it stood in the ledger and the plan on, which git carries to other computers."""
+    said = f"{SAID} of the old control unit, which nobody but the night shift may ever switch off"
+    world.converse(f"User: {said}. Please write that down.\n\nAssistant: Noted.\n")
+    world.run(FakeModel(lambda *_: {"facts": [{"statement": said, "quote": said}, OTHER]}))
+    assert any(RARE in str(entry.get("title")) for entry in world.entries().values())
+    assert document(world, "rm", "facts", SAID, "--forever", "--yes")["errors"] == []
+    assert places(world.folder) == [] and OTHER in world.text("facts.md")
+
+
 def test_the_same_words_stay_away_after_a_removal_for_good(world: World) -> None:
     everywhere(world)
     run(world, "rm", "facts", SAID, "--forever", "--yes")
