@@ -146,7 +146,7 @@ def _plans_of(
 ) -> Iterator[tuple[str, FrozenPlan | None]]:
     """The plans of some harvests, by run, with those that other `runs` made of the same content: what the rules have
     read a model reads once more."""
-    last: dict[str, list[str]] = {run: [] for run in runs}
+    last: dict[str, list[str]] = {run: [] for run in runs if asked}
     for sha, entry in asked.items():
         last.setdefault(str(entry.get("run", "")), []).append(sha)
     for run, shas in sorted(last.items()):
