@@ -77,9 +77,8 @@ class FactFiles:
     @property
     def in_conflict(self) -> list[Fact]:
         """What both sides of merge conflicts say: it stands there, though nothing of these files can be used yet."""
-        broken = (read for read in self.by_name.values() if read.broken)
-        sides = ((read.name, both_sides(read.data.decode("utf-8", "replace")) or ()) for read in broken)
-        whole = (read_one(name, side.encode("utf-8")) for name, both in sides for side in both)
+        texts = ((read.name, read.data.decode("utf-8", "replace")) for read in self.by_name.values() if read.broken)
+        whole = (read_one(name, side.encode("utf-8")) for name, text in texts for side in both_sides(text) or ())
         return [row.fact for read in whole for row in read.placed]
 
     @property
