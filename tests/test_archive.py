@@ -278,8 +278,20 @@ def test_the_trash_knows_both(disk: Tools) -> None:
     path.unlink()
     [row] = disk.told("trash")
     assert row["name"] == "claude_code/pump" and not row["until"]
-    restored = disk.told("trash", "restore", row["sha256"][:8])
+    which = disk.do("trash").split()[0]
+    assert row["sha256"].startswith(which), "what the list prints is what restore takes"
+    restored = disk.told("trash", "restore", which)
     assert SAID in Path(restored["path"]).read_text()
+
+
+def test_list_names_what_export_and_remove_would_take(disk: Tools) -> None:
+    """A part of a name gave "0 conversations", and `remove` took it all the same."""
+    disk.session("pump")
+    disk.session("valve")
+    disk.harvest()
+    [row] = disk.told("archive", "list", "PUM")["conversations"]
+    assert row["name"] == "claude_code/pump"
+    assert disk.told("archive", "list", "codex")["conversations"] == []
 
 
 def test_export_writes_one_file_each(disk: Tools) -> None:

@@ -178,6 +178,14 @@ def test_damaged_text_is_named_with_its_line(tmp_path: Path, name: str, data: by
     assert (workspace.paths.knowledge / name).read_bytes() == data
 
 
+def test_a_file_of_bullets_that_is_gone_is_told(workspace: Workspace) -> None:
+    """With all that was learned gone it said "the store is whole", and no more."""
+    workspace.paths.digest.unlink(missing_ok=True)
+    (workspace.paths.knowledge / "facts.md").unlink()
+    [told] = [row for row in findings(workspace, repair=True) if row.path.endswith("facts.md")]
+    assert "vanished" in told.message and "review --kind vanished" in told.message and not told.repaired
+
+
 def test_a_link_in_place_of_a_category_file_is_named(tmp_path: Path) -> None:
     workspace = make_home(tmp_path)
     path = write(workspace, "facts.md", "")

@@ -6,6 +6,7 @@ import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -75,6 +76,20 @@ def test_the_next_run_says_so_once_and_the_named_command_puts_everything_back(wo
     assert listed(world) == []
     taken_back(world, run)
     assert world.text("facts.md") == "# Facts\n\n- mine\n" and listed(world) == []  # taken out on purpose now
+
+
+def test_what_the_rules_had_read_before_the_model_comes_back_too(world: World) -> None:
+    """Only the later harvest of a content was looked at: what the rules had written before stayed away."""
+    world.converse("a")
+    with patch("core.harvest.distil.distil_offline", lambda conversation: {"facts": ["of the rules", "said by both"]}):
+        world.limits(provider="offline").run(None)
+    world.limits(provider="openai").run(says(facts=["of the model", "said by both"]))
+    whole = world.text("facts.md")
+    assert whole.count("\n- ") == 3
+    (world.paths.knowledge / "facts.md").unlink()
+    assert "vanished from facts.md" in world.run(FakeModel(never)).notes[0]
+    settled(world, back=True)
+    assert sorted(world.text("facts.md").split("\n")) == sorted(whole.split("\n")) and listed(world) == []
 
 
 def test_lines_that_vanish_a_second_time_are_told_again(world: World) -> None:

@@ -111,6 +111,16 @@ def test_what_is_removed_for_good_is_in_no_byte_of_the_home_or_the_cache(world: 
     assert "the store is whole" in run(world, "doctor")
 
 
+def test_the_title_of_a_conversation_that_begins_with_it_goes_too(world: World) -> None:
+    """Cut to 80 letters it stood in the ledger and the plan on, which git carries to other computers."""
+    said = f"{SAID} of the old control unit, which nobody but the night shift may ever switch off"
+    world.converse(f"User: {said}. Please write that down.\n\nAssistant: Noted.\n")
+    world.run(FakeModel(lambda *_: {"facts": [{"statement": said, "quote": said}, OTHER]}))
+    assert any(RARE in str(entry.get("title")) for entry in world.entries().values())
+    assert document(world, "rm", "facts", SAID, "--forever", "--yes")["errors"] == []
+    assert places(world.folder) == [] and OTHER in world.text("facts.md")
+
+
 def test_the_same_words_stay_away_after_a_removal_for_good(world: World) -> None:
     everywhere(world)
     run(world, "rm", "facts", SAID, "--forever", "--yes")
@@ -267,6 +277,38 @@ def test_a_line_that_was_removed_before_is_in_no_byte_when_its_conversation_is_f
     assert any("removed.md" in place for place in places(world.folder))
     run(world, "forget", talks["first"].name, "--yes")
     assert places(world.folder) == []
+
+
+def test_a_line_of_a_harvest_that_was_undone_is_in_no_byte_when_its_conversation_is_forgotten(world: World) -> None:
+    """No plan has it any more; the record of changes has what the undo took out, and an edit before it."""
+    world.options = replace(world.options, trash_days=14)
+    talk = world.converse(TALK)
+    report = world.run(FakeModel(lambda *_: {"facts": [{"statement": SAID, "quote": SAID}]}))
+    run(world, "undo", report.run)
+    assert "home/knowledge/changes.jsonl" in places(world.folder)
+    run(world, "forget", talk.name, "--yes")
+    assert places(world.folder) == []
+
+
+@pytest.mark.parametrize("who", ["user", "user after a removal", "another talk"])
+def test_what_others_say_of_their_own_stays_when_a_conversation_is_forgotten(world: World, who: str) -> None:
+    """With no line of its own in that file, it took their line for good, and told that no line rested on it."""
+    if who == "user":
+        run(world, "add", "facts", SAID)
+    held = "nobody said so" if who == "another talk" else SAID
+    world.converse(TALK)
+    world.run(FakeModel(lambda *_: {"facts": [{"statement": SAID, "quote": held}], "decisions": [SAID]}))
+    if who == "another talk":
+        world.converse(LATER)
+        world.run(FakeModel(lambda *_: {"facts": [{"statement": SAID, "quote": "one more talk"}]}))
+    elif who == "user after a removal":
+        run(world, "rm", "facts", SAID)
+        run(world, "add", "facts", SAID)
+    [line] = [row for row in world.text("facts.md").split("\n") if SAID in row]
+    run(world, "forget", sha256(TALK), "--yes")
+    assert line in world.text("facts.md")
+    saying = {path.name for path in world.paths.knowledge.glob("*.md") if SAID in path.read_text()}
+    assert saying - {"digest.md"} == {"facts.md"}
 
 
 def test_a_conversation_that_went_on_is_forgotten_whole_by_the_hash_of_its_end(world: World) -> None:

@@ -442,6 +442,8 @@ def test_refresh_reads_what_changed_follows_what_moved_and_tells_what_is_gone(ho
     assert run(home, "ingest", str(notes))["counts"] == {}, "the file under its new name is not taken in a second time"
     again = run(home, "refresh")
     assert (again["moved"], again["changed"]["documents"], len(again["gone"])) == ({}, [], 1)
+    os.utime(notes / "soup.md", (1, 1))  # as a copy of the folder leaves it
+    assert run(home, "refresh")["unchanged"] == again["unchanged"]
     assert f"gone: {notes / 'salt.md'} ({before['salt'][:8]})" in text(home, "refresh")
 
 

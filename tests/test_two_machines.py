@@ -152,6 +152,23 @@ def test_ending_conflicts_is_asked_for_and_can_be_taken_back(machines: Machines)
 
 
 @pytest.mark.parametrize("style", STYLES)
+def test_a_harvest_while_a_conflict_is_open_makes_no_fact_twice(machines: Machines, style: str) -> None:
+    """It took the facts of the other machine, which the broken file has, for new ones and wrote them beside it."""
+    for world in (machines.one, machines.two):
+        doctor(workspace_of(world), repair=True, editor_wait=HURRIED)
+        git(world.paths.knowledge, "rm", "-rq", "--cached", ".")
+    machines.learn()
+    world = machines.merge("one", style)
+    assert YAML in conflicts(world)
+    world.converse("User: three\n")
+    harvested(world, says(facts=["Fact of the day"]))
+    cli(world, "doctor", "--merge-conflicts", "--repair")
+    cli(world, "facts", "sync")
+    said = sorted(fact.fact for fact in facts_of(world))
+    assert said == ["Fact of one", "Fact of the day", "Fact of two", "More of one", "More of two", "Shared fact"]
+
+
+@pytest.mark.parametrize("style", STYLES)
 def test_no_edit_touches_what_stands_in_a_conflict(machines: Machines, style: str) -> None:
     machines.learn()
     world = machines.merge("one", style)

@@ -7,6 +7,7 @@ What became of conversations is told by the journal, the ledger, the plans that 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -31,6 +32,7 @@ from core.commands.moment.hints import check_hints
 from core.commands.moment.worked import check_experience
 from core.commands.project import project_problem
 from core.commands.purge import complete
+from core.commands.review.waiting import missing_list
 from core.commands.row import flag, top
 from core.commands.sources import set_sources
 from core.commands.text import count
@@ -311,6 +313,7 @@ def examine_store(workspace: Workspace, *, locked: bool = False) -> Iterator[Fin
         check_changes(paths),
         check_notes(paths),
         check_history(paths),
+        _check_vanished(workspace),
         _check_archive(workspace),
         check_permissions(paths),
         check_git(paths),
@@ -347,10 +350,19 @@ def _check_rights(paths: Paths) -> Iterator[Finding]:
         yield Finding("read-only", message, str(folder))
 
 
+def _check_vanished(workspace: Workspace) -> Iterator[Finding]:
+    """Lines of harvests that nobody took out: a file that was deleted is no store that is whole."""
+    looked = attempt(missing_list, workspace)
+    rows = looked.value if isinstance(looked, Ok) else []  # what else is wrong is told by the other checks
+    for file, number in Counter(row.file for row in rows for _ in row.lines).items():
+        message = f"{count(number, 'harvested line')} vanished from it ('knowledge review --kind vanished' shows them)"
+        yield Finding("vanished", message, str(workspace.paths.knowledge / file), note=True)
+
+
 def _check_copies(paths: Paths) -> Iterator[Finding]:
-    """Copies of the store as an earlier version left it: nobody needs them but who goes back."""
+    """Copies of the store as an earlier version, or a clone, left it: nobody needs them but who goes back."""
     for copy in copies(paths):
-        message = "the store as an earlier version left it ('knowledge help uninstall' tells more); delete it if"
+        message = "the store before this version wrote into it ('knowledge help uninstall' tells more); delete it if"
         yield Finding("earlier-store", f"{message} you will not go back", str(copy), note=True)
 
 

@@ -30,6 +30,7 @@ from core.harvest.landed import make_confirmed
 from core.harvest.recovery import Recovered, with_store
 from core.knowledge.bullet_text import held_item, without_lines
 from core.knowledge.categories import QUARANTINE, read_text
+from core.knowledge.changes import read_changes
 from core.knowledge.edit import change_file, new_edit_run
 from core.knowledge.hunks import Hunk
 from core.knowledge.journal import read_journal, states_by_sha
@@ -87,7 +88,7 @@ def forget(
         yes = answer == 1
     notes = with_store(workspace.paths, "forget", now(), lambda store: _enter(workspace.paths, store, keys, now()))
     problems = _drop_answers(workspace, keys)
-    done = _remove(workspace, found, now) if yes else _mark(workspace, found, now)
+    done = _remove(workspace, found, names, now) if yes else _mark(workspace, found, now)
     left = forget_in_index(workspace)
     return replace(done, errors=(*done.errors, *problems), warnings=(*done.warnings, *notes, *left))
 
@@ -220,18 +221,25 @@ def _without(lines: Sequence[str], there: list[str]) -> list[Hunk]:
     return without_lines(there, lines)[0]
 
 
-def _remove(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
+def _remove(workspace: Workspace, found: Forgotten, names: Collection[str], now: Clock) -> Forgotten:
     """Purge the lines that rest on it alone, with everything that plans and logs say of it; then its copies in the
     trash. Lines that others say too lose its name only."""
     paths, moment = workspace.paths, now()
-    texts = [_words(row.file, row.bullet) for row in found.lines]
-    others = {*_said_by_others(paths, found.conversations), *map(_said, found.stayed)}
+    others = {*_said_by_others(paths, found.conversations)}
+    # A purge takes every line that says it, in whichever file: also the user's own.
+    lines = [row for row in _all_lines(paths) if _came_from(row) not in names and not row.bullet.struck]
+    standing = {statement for _, statement in map(_said, lines)}
+    said = [(*_said(row), _words(row.file, row.bullet)) for row in (*found.lines, *_logged(paths, names))]
     taught = [row for row in _planned(paths) if row.key in found.conversations]
-    texts += [row.words for row in taught if (row.file, statement_key(row.words)) not in others]
+    said += [(row.file, statement_key(row.words), row.words) for row in taught]
+    texts = [words for file, key, words in said if key not in standing and (file, key) not in others]
     day = moment.astimezone(UTC).date().isoformat()
 
     def work(store: Recovered) -> None:
-        _hand_over(paths, found, moment, new_edit_run(moment), drop=True)
+        run = new_edit_run(moment)
+        _hand_over(paths, found, moment, run, drop=True)
+        for row in (row for row in found.lines if _said(row)[1] in standing):
+            change_file(paths, row.file, partial(_without, [row.bullet.raw]), moment, run=run)
         begin_purge(paths, texts, day, found.conversations)
         for key in found.conversations:
             entry = store.entries.get(key, {})
@@ -245,6 +253,13 @@ def _remove(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
     with_store(paths, "forget", moment, work)
     purged = complete(workspace, now)
     return replace(found, how="removed", purged=purged, errors=purged.errors, warnings=(*found.warnings, *purged.notes))
+
+
+def _logged(paths: Paths, names: Collection[str]) -> list[Found]:
+    """The lines of a conversation that changes.jsonl tells: no plan has those of a harvest that was undone."""
+    lines = [(row.file, "\n".join((*row.added, *row.removed))) for row in read_changes(paths)]
+    rows = [Found("", file, bullet) for file, text in lines for bullet in parse_bullets(text)]
+    return [row for row in rows if _came_from(row) in names]
 
 
 def _hand_over(paths: Paths, found: Forgotten, moment: datetime, run: str, *, drop: bool) -> bool:

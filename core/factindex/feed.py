@@ -118,6 +118,7 @@ class _Draft:
         self.found = found
         self.facts: dict[str, Fact] = {name: row.fact for name, row in found.placed.items()}
         self.present = found.taken
+        self.unsettled = found.in_conflict
         self.removed: set[str] = set()
         self.made: dict[str, Fact] = {}
         self._texts: dict[str, dict[str, str]] = {}
@@ -131,7 +132,7 @@ class _Draft:
         """The id of the fact that says this now, "" for none."""
         if domain not in self._texts:
             self._texts[domain] = {}
-            for fact in chain(self.facts.values(), *self.found.held.values()):
+            for fact in chain(self.facts.values(), *self.found.held.values(), self.unsettled):
                 if fact.domain == domain:
                     self._texts[domain].setdefault(statement_mark(fact.fact), fact.id)
         return self._texts[domain].get(mark, "")

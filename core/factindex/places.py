@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.base import files
-from core.base.conflict import conflict_line
+from core.base.conflict import both_sides, conflict_line
 from core.factindex.facts import CATEGORIES, DISK_FAILED, GLOBAL, Fact, Problem, check, fact_from, fact_places, shown
 from core.factindex.items import BOM, Item, scan
 
@@ -73,6 +73,13 @@ class FactFiles:
     def lost_ids(self) -> frozenset[str]:
         """The ids of all that are lost."""
         return frozenset(name for names in self.lost.values() for name in names)
+
+    @property
+    def in_conflict(self) -> list[Fact]:
+        """What both sides of merge conflicts say: it stands there, though nothing of these files can be used yet."""
+        texts = ((read.name, read.data.decode("utf-8", "replace")) for read in self.by_name.values() if read.broken)
+        whole = (read_one(name, side.encode("utf-8")) for name, text in texts for side in both_sides(text) or ())
+        return [row.fact for read in whole for row in read.placed]
 
     @property
     def names(self) -> set[str]:

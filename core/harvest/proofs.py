@@ -8,7 +8,7 @@ gone on purpose. Until then their conversations stay in the trash.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -40,12 +40,15 @@ class Proofs:
             return self._fresh[sha256]
         if entry is None or entry.get("status") != "harvested":
             return None
-        run = str(entry.get("run", ""))
+        return self.archive(str(entry.get("run", ""))).get(sha256)
+
+    def archive(self, run: str) -> dict[str, FrozenPlan]:
+        """The plans of one archived run, by sha256. Raises OSError."""
         if run not in self._archives:
             if len(self._archives) >= ARCHIVES_IN_MEMORY:
                 self._archives.pop(next(iter(self._archives)))
             self._archives[run] = read_plans(self._paths.plans, run)
-        return self._archives[run].get(sha256)
+        return self._archives[run]
 
     def is_proven(self, sha256: str, entry: Mapping[str, Any] | None) -> bool:
         return self.plan(sha256, entry) is not None
@@ -120,12 +123,14 @@ def find_missing(
         for sha, entry in entries.items()
         if entry.get("status") == "harvested" and (sha in wanted or entry.get("trash") or _is_since(entry, since))
     }
-    for sha, entry in sorted(asked.items(), key=lambda row: str(row[1].get("run", ""))):
-        plan = proofs.plan(sha, entry)
+    first = "" if single else since.strftime("%Y%m%dT%H%M%S")
+    runs = [path.stem for path in paths.plans.glob("*.jsonl") if path.stem >= first]
+    for sha, plan in _plans_of(asked, proofs, runs):
         if plan is None or standing.has_all(plan):
             continue
         in_part.append((sha, plan))
-        found += [_missing(standing, sha, entry, plan, name, lines) for name, lines in standing.lost(plan).items()]
+        lost = standing.lost(plan).items()
+        found += [_missing(standing, sha, asked[sha], plan, name, lines) for name, lines in lost]
     overwritten = {row.file for row in found}
     for sha, plan in in_part if overwritten or single else ():
         rows = [
@@ -135,6 +140,19 @@ def find_missing(
         found += [row for row in rows if row.file in overwritten]
         found += [replace(row, single=True) for row in rows if single and row.file not in overwritten]
     return found
+
+
+def _plans_of(
+    asked: Mapping[str, Entry], proofs: Proofs, runs: Iterable[str]
+) -> Iterator[tuple[str, FrozenPlan | None]]:
+    """The plans of some harvests, by run, with those that other `runs` made of the same content: what the rules have
+    read a model reads once more."""
+    last: dict[str, list[str]] = {run: [] for run in runs if asked}
+    for sha, entry in asked.items():
+        last.setdefault(str(entry.get("run", "")), []).append(sha)
+    for run, shas in sorted(last.items()):
+        plans = {sha: plan for sha, plan in proofs.archive(run).items() if sha in asked}
+        yield from {**plans, **{sha: proofs.plan(sha, asked[sha]) for sha in shas}}.items()
 
 
 def _missing(standing: Standing, sha: str, entry: Entry, plan: FrozenPlan, name: str, lines: list[str]) -> Missing:

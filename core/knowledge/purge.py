@@ -107,7 +107,7 @@ class Purge:
         """A JSON value without it: lines that say it leave their lists, passages their texts, and what is kept under
         one of its marks goes. DROP where nothing is left."""
         if isinstance(value, str):
-            if value in self.marks or self.says(value):
+            if value in self.marks or statement_mark(value) in self.marks or self.says(value):
                 return DROP
             return value if value.startswith("- ") else self.without(value)
         if isinstance(value, list):
@@ -138,7 +138,8 @@ def purge_of(texts: Iterable[str], secret: bytes, harvests: Iterable[str] = ()) 
     digests, marks, passages = set[str](), set[str](), dict[int, set[str]]()
     for text in texts:
         digests.add(hashed(secret, statement_key(text)))
-        marks.update((mark_of_text(text), statement_mark(text)))
+        title = f"{text[:79].rstrip()}…"  # of a conversation that begins with it, as a ledger has it
+        marks.update((mark_of_text(text), statement_mark(text), statement_mark(title)))
         words = [word for one in _WORD.findall(text) if (word := _plain(one))]
         if len(words) >= LEAST_WORDS:
             passages.setdefault(len(words), set()).add(_hash(secret, " ".join(words)))

@@ -170,6 +170,8 @@ def _files_below(folder: Path, report: IngestReport) -> Iterator[Path]:
             lowered = name.lower()
             if name.startswith("."):
                 report.skipped["hidden files"] += 1
+            elif os.path.islink(os.path.join(place, name)):
+                report.skipped["symbolic links"] += 1
             elif lowered.rpartition(".")[2] in _NO_TEXT and "." in lowered:
                 report.skipped["pictures, packed and other files without text"] += 1
             else:
@@ -440,4 +442,4 @@ def refresh(
     sources = [Source(file.path, file.path, file.domain, named=False) for file in changed]
     report = ingest(library, Wanted(sources, Path()), way, now=now, progress=progress, stopped=stopped)
     told = {file.path: tuple(sorted(set(file.documents.values()))) for file in gone}
-    return Refreshed(report, moved, told, len(known) - len(changed) - len(away))
+    return Refreshed(report, moved, told, len(known) - len(changed) - len(away) + report.unchanged)

@@ -105,10 +105,9 @@ class Exported:
 
 
 def archive_list(workspace: Workspace, which: str = "", now: Clock = utc_now) -> ArchiveReport:
-    """What the archive holds, the newest first; of one tool or project where `which` names it."""
-    rows = _rows(workspace)
+    """What the archive holds, the newest first; of what `which` names where it does."""
     report = ArchiveReport(workspace.config.archive, str(workspace.paths.archive))
-    report.rows = [row for row in rows if not which or _is_meant(row, which)]
+    report.rows = _named(_rows(workspace), which.strip() or ALL)
     for row in report.rows:
         for table, name in ((report.tools, row.source), (report.projects, row.project)):
             number, total = table.get(name, (0, 0))
@@ -231,12 +230,14 @@ def archive_remove(workspace: Workspace, which: str, yes: bool = False, *, ask: 
     return Taken(tuple(row.name for row in rows), total, notes=(*notes, *forget_in_index(workspace)))
 
 
+def _named(rows: list[Kept], wanted: str) -> list[Kept]:
+    found = [row for row in rows if wanted and _is_meant(row, wanted)]
+    return found or [row for row in rows if wanted and wanted.casefold() in row.name.casefold()]
+
+
 def _meant(workspace: Workspace, which: str) -> list[Kept]:
     rows = _rows(workspace)
-    wanted = which.strip()
-    found = [row for row in rows if wanted and _is_meant(row, wanted)] or [
-        row for row in rows if wanted and wanted.casefold() in row.name.casefold()
-    ]
+    found = _named(rows, which.strip())
     if not rows:
         hint = "'knowledge archive' tells what a harvest would keep"
         raise KnowledgeError("not-in-archive", "there is nothing in the archive", hint=hint)

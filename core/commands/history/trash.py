@@ -257,7 +257,7 @@ def _promise(paths: Paths, going: list[Trashed]) -> None:
 def trash_text(value: list[Trashed]) -> str:
     rows = []
     for row in value:
-        name = row.name[:KEY_CHARACTERS] if row.sha256 else row.name
+        name = row.sha256[:KEY_CHARACTERS] or row.name
         until = f"until {row.until[:10]}" if row.until else "in the archive"
         rows.append(f"{name}  {until:<16}  {size(row.size):>8}  {row.path or '?'}")
     total = sum(row.size for row in value)

@@ -268,7 +268,9 @@ def settle_missing(
 ) -> str:
     """Put the lines `back`, or write down that they are gone on purpose; what was dealt with since is passed over. One
     undo of `run` takes it back. Returns a sentence about what did not work beside it, or ""."""
-    wanted = {(row.sha256, row.file): set(row.lines) for row in rows}
+    wanted: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        wanted.setdefault((row.sha256, row.file), set()).update(row.lines)
 
     def settle(store: Recovered) -> str:
         found = _missing_of(workspace, store.entries, {row.sha256 for row in rows}, True, now())
