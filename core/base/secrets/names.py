@@ -15,8 +15,11 @@ from core.base.secrets.said import said_near, shown
 from core.base.secrets.tables import cells_below
 from core.base.secrets.values import (
     PARTS,
+    FormName,
+    Value,
     is_chosen,
     is_compound,
+    is_named_code,
     is_no_name,
     is_phrase,
     is_placeholder,
@@ -292,7 +295,7 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
         return None
     if name["c"]:
         codes = (one.match(text, end) for one in (ONCE, CODE_NEAR))
-        found = next((one for one in codes if one and is_secret(one["bare"], name, False, "", False, False)), None)
+        found = next((one for one in codes if one and is_named_code(one["bare"], name)), None)
         return (*found.span("bare"), "password") if found else None
     if "phras" in core and (words := PHRASE.match(text, end)) and is_phrase(words["bare"], True):
         return *words.span("bare"), "password"
@@ -361,7 +364,7 @@ def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
             and (beside or is_word(value) or more[0].count(" ") > 2)
         ):
             return start, more.end(), kind
-        if is_secret(value, name, quoted, form, env, literal) and not (
+        if is_secret(Value(value, form, quoted, env, literal), name) and not (
             ends and not beside and value.isalpha() and not is_word(value)
         ):
             return start, stop, kind
@@ -546,7 +549,7 @@ _BEHIND_WORDS = late(
     r"|с|using the)"
     r"(?:[ \t]\S{1,60}){0,2}[ \t](?:require|master)?$|(?:^|\s)(?:require)$"
 )
-_FORMS = (
+_FORMS: tuple[tuple[FormName, re.Pattern[str]], ...] = (
     ("braced", BRACED),
     ("assigned", ASSIGNED),
     ("beside", BESIDE),
