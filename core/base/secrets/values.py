@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from core.base import late
 
@@ -144,8 +142,7 @@ FormName = Literal["braced", "assigned", "beside", "cell", "tag", "call", "pair"
 """How a value stands beside its name (`core.base.secrets.forms` says what each looks like)."""
 
 
-@dataclass(frozen=True)
-class Value:
+class Value(NamedTuple):
     """What stands beside a name. `quoted`: in quotes; `env`: the name is in large letters, as in an environment;
     `literal`: no text of a program can stand there, as behind an option of a command."""
 
@@ -155,21 +152,22 @@ class Value:
     env: bool = False
     literal: bool = False
 
-    @cached_property
-    def digits(self) -> int:
-        """How many digits it has."""
-        return sum(map(str.isdigit, self.text))
+    @property
+    def has_digits(self) -> bool:
+        """Whether it has a digit."""
+        return has_digit(self.text)
 
-    @cached_property
-    def letters(self) -> int:
-        """How many letters it has."""
-        return sum(map(str.isalpha, self.text))
+    @property
+    def has_letters(self) -> bool:
+        """Whether it has a letter."""
+        return any(map(str.isalpha, self.text))
 
-    @cached_property
+    @property
     def symbols(self) -> int:
         """How many signs it has that are neither in names nor between words."""
-        joints = sum(map(self.text.count, "-_. :/"))
-        return len(self.text) - self.digits - self.letters - joints
+        text = self.text
+        known = sum(map(str.isdigit, text)) + sum(map(str.isalpha, text)) + sum(map(text.count, "-_. :/"))
+        return len(text) - known
 
 
 def has_digit(value: str) -> bool:
@@ -332,13 +330,14 @@ def is_cell(value: str, name: re.Match[str], sign: str, beside: bool) -> bool:
 
 def _is_password(value: Value) -> bool:
     """Whether one word is a password, by what it is made of."""
-    if value.digits and not value.letters and not value.symbols:
+    text, digits = value.text, value.has_digits
+    if digits and not value.has_letters and not value.symbols:
         return _is_number(value)
-    if not value.digits and not value.symbols and not any(joint in value.text for joint in "-_."):
+    if not digits and "-" not in text and "_" not in text and "." not in text and not value.symbols:
         return _is_plain_word(value)
     if _is_program(value):
         return False
-    return _is_with_digits(value) if value.digits else _is_with_signs(value)
+    return _is_with_digits(value) if digits else _is_with_signs(value)
 
 
 def _is_number(value: Value) -> bool:
@@ -385,7 +384,8 @@ def _is_with_signs(value: Value) -> bool:
 def _is_with_digits(value: Value) -> bool:
     """Digits with letters or signs, `rosebud7`; no amount, date or colour, and in a sentence no `3rd` and no `utf8`."""
     text = value.text
-    if _NUMBERS.match(text) or (not value.letters and value.symbols < 2) or len(text) < (5 if value.symbols else 6):
+    signs = value.symbols
+    if _NUMBERS.match(text) or (signs < 2 and not value.has_letters) or len(text) < (5 if signs else 6):
         return False
     if value.quoted or value.form not in ("prose", "behind"):
         return True
@@ -413,12 +413,12 @@ def _is_key(value: Value, core: str) -> bool:
     text, form = value.text, value.form
     if core == "creds" and value.env and re.match(r"[\w.-]{2,40}:[^\s:/]{4,}$", text):
         return True  # CREDS=admin:rosebud
-    if not value.digits or not value.letters or value.symbols > len(text) // 3 or form in ("behind", "call"):
+    if form in ("behind", "call") or not value.has_digits or not value.has_letters:
         return False
-    if _is_no_key(value):
+    if value.symbols > len(text) // 3 or _is_no_key(value):
         return False
     if form == "prose":
-        return len(text) >= 10 and _is_random(text) and (len(text) >= 16 or value.digits >= 3)
+        return len(text) >= 10 and _is_random(text) and (len(text) >= 16 or sum(map(str.isdigit, text)) >= 3)
     if text.count("-") + text.count("_") > 2 and sum(map(str.isalpha, re.split(r"[-_.]", text))) > 2:
         return False  # words joined by hyphens
     if core == "signature" or form in ("cell", "tag"):
