@@ -217,7 +217,7 @@ def _candidate(name: Name, form: Form, found: re.Match[str]) -> Candidate:
     start, stop = found.span(group)
     if group == "bare":
         stop = start + len(_trimmed(found[group]))
-    separator = found["sep"]
+    separator = found["sep"] or ""  # none in `password { default = "rosebud7" }`
     in_data = ends_line = False
     if name.is_password and form.name in ("assigned", "prose"):
         in_data = form.name == "assigned" and _is_in_data(name, stop)

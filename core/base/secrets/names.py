@@ -204,7 +204,7 @@ def _beside(text: str, found: re.Match[str]) -> tuple[int, int, str] | None:
     if "phras" in name.core and (words := PHRASE.match(text, name.end)) and is_phrase(words["bare"], True):
         return *words.span("bare"), "password"
     for candidate in candidates(name):
-        if _is_test_result(candidate):
+        if _is_other_pass(candidate):
             return None
         for forms, rule in _RULES:
             if candidate.form in forms and (stop := rule(candidate)):
@@ -217,12 +217,15 @@ def _is_part_of_word(name: Name) -> bool:
     return name.before[-1:].isalpha() and name.text[name.start].islower() and not name.before.startswith("-")
 
 
-def _is_test_result(one: Candidate) -> bool:
-    """`PASS: test_login` in the output of tests, and no `pass: ` of a user."""
+def _is_other_pass(one: Candidate) -> bool:
+    """`PASS: test_login` in the output of tests, and no `pass: ` of a user; `Pass { half4 result = a2 + b2; }` of a
+    shader, and no `variable "pass" { default = "rosebud7" }`."""
     name = one.name
-    if name.core != "pass" or name.before or ":" not in one.separator:
+    if name.core != "pass" or name.before or _QUOTED_NAME.match(name.text, max(0, name.first - 1)):
         return False
-    return not (one.in_data or name.is_behind_user() or _QUOTED_NAME.match(name.text, max(0, name.first - 1)))
+    if not one.separator:
+        return not one.quoted
+    return ":" in one.separator and not (one.in_data or name.is_behind_user())
 
 
 # --- the rules: where the secret ends, None where what stands beside the name is none by this rule -------------------
