@@ -1,7 +1,8 @@
 """Passwords and keys that a name beside them gives away: `password: …` in a file, a table, a tag, a sentence.
 
-Two questions for each name: what stands beside it as its value, and whether that is a secret and not a word, a path, a
-piece of code or a placeholder. The first is a matter of form and generous, the second is strict.
+Two questions for each name: what stands beside it as its value (`forms`), and whether that is a secret and not a word,
+a path, a piece of code or a placeholder (`_RULES`, `values`). The first is a matter of form and generous, the second
+is strict.
 """
 
 from __future__ import annotations
