@@ -116,6 +116,16 @@ def test_what_is_no_secret_stays(text: str) -> None:
     assert redact(text).text == text
 
 
+def test_a_block_named_pass_does_not_stop_the_harvest() -> None:
+    """A shader or a file of Terraform that was pasted into one conversation must not end the run; what is no password
+    stays, and what is one goes."""
+    shader = "SubShader {\n  Pass {\n    half4 result = light1.color*fade2;\n  }\n}\n"
+    secret = "hunter" + "2xyz"
+    found = redact(f'{shader}variable "pass" {{\n  default = "{secret}"\n}}\nPASSWORD={secret}\n')
+    block = f'variable "pass" {{\n  default = "{MARK}password]"\n}}\n'
+    assert found.text == f"{shader}{block}PASSWORD={MARK}password]\n"
+
+
 def test_several_secrets_are_counted_by_kind() -> None:
     """The user sees how many were replaced, and never which."""
     text = f"a {'gh' + 'p_' + MIXED[:36]} b {'gh' + 'o_' + MIXED[:36]}\r\nPASSWORD={'hunter' + '2xyz'}\r\n"

@@ -9,7 +9,7 @@ kept (`tests/quality/kept.jsonl`).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from core.base.choices import TOOLS
@@ -180,75 +180,114 @@ def transcript(conversation: Conversation) -> str:
 
 
 def _rendered(turn: Turn, shown: _Shown) -> str:
+    """One turn with its label and what is to be noted of its calls; "" where it is left out."""
     words = turn.text.replace("\x00", "")
-    label = turn.role
-    calls = [event for event in turn.events if isinstance(event, Call)]
-    if turn.role == "system":
-        if any(isinstance(event, Compaction) for event in turn.events):
-            label = "summary of what went before"
-        elif any(isinstance(event, Reminder) for event in turn.events):
-            return ""
-        else:
-            words = _output(words, REMINDED, shown)
-    elif turn.role == "tool" and calls:
-        if all(isinstance(event, Todos) for event in calls):
-            if shown.todos not in calls:
-                return ""
-            words = (
-                "\n".join(f"- [{state or '?'}] {text}" for text, state in shown.todos.items) if shown.todos else words
-            )
-            label = "assistant's list of steps"
-        elif all(isinstance(event, FileRead | Search) and event.result in shown.told for event in calls):
-            return ""  # the label of the result says what was looked at
-        else:
-            label = f"assistant calls {calls[0].tool}"
-            both = len(calls) == 1 and calls[0].result > turn.start and calls[0].result not in shown.told
-            words = _REPLACED.sub("", words.removeprefix(f"{calls[0].tool}\n"))
-            if both and isinstance(calls[0], FileRead) and _is_code(calls[0]):
-                words = calls[0].path
-            # In some transcripts a call and what it gave back stand in one block.
-            lengths = GIVEN_EDIT if isinstance(calls[0], Edit) else _lengths(calls[0]) if both else GIVEN
-            words = _output(words, lengths, shown)
-    elif turn.role == "tool" and turn.start in shown.results:
-        event = _answered_by(turn, shown.results[turn.start])
-        if isinstance(event, Todos) or (isinstance(event, Edit) and event.failed is False) or _is_code(event):
-            return ""
-        label = f"tool: {_outcome(event, named=shown.called != [event])}"
-        words = _REMINDER.sub("", words)
-        telling = TELLING if isinstance(event, Command | OtherCall) and _lengths(event) in _RUN else 0
-        words = _output(without_addresses(words) if _is_web(event) else words, _lengths(event), shown, telling)
-        if not (event.failed or event.refused or _squeezed(words)):
-            return ""
-    elif turn.role == "tool":
-        words = _output(words, SHOWN[Command], shown)
-        if not _squeezed(words):
-            return ""
-    elif turn.role == "assistant":
-        said = _squeezed(words)
-        if turn.agent and said in shown.handed:
-            return ""  # the report stands where it was handed over
-        if len(said) >= LEAST_SAID and said in shown.said:
-            words = LEFT_OUT
-        shown.said.add(said)
-        if turn.commands:
-            words = short_fences(short_commands(words), *FENCED_COMMAND)  # whole: results are told by their command
-        else:
-            words = shown.spoken.said(short_fences(words, *FENCED))
-    elif turn.agent and _squeezed(words) in shown.handed:
+    told = _BY_ROLE.get(turn.role, _person)(turn, words, shown)
+    if told is None:
         return ""
+    label, words = told
     if turn.agent:
         words = outlined(words, 200, 150) if turn.role == "tool" else words
         label = f"sub-agent: {label}"
-    missing = [event for event in calls if shown.paired and not event.answered and isinstance(event, Command | Edit)]
-    notes = [f"[no result was recorded: {_short(_what(event))}]" for event in missing]
-    notes += [
-        f"[hook {_short(event.words)}: {'failed' if event.failed else 'ran'}] {event.output}".rstrip()
-        for event in turn.events
-        if isinstance(event, Hook) and event.failed
-    ]
-    shown.called = calls
-    tail = "".join(f"{note}\n" for note in notes)
+    shown.called = _calls(turn)
+    tail = "".join(f"{note}\n" for note in _notes(turn, shown))
     return f"[{label}]\n{_LABEL.sub(' ', words)}\n{tail}"
+
+
+_Told = tuple[str, str] | None
+"""The label and the words of a turn; None where it is left out."""
+
+
+def _calls(turn: Turn) -> list[Call]:
+    return [event for event in turn.events if isinstance(event, Call)]
+
+
+def _person(turn: Turn, words: str, shown: _Shown) -> _Told:
+    """What a person said, and what a sub-agent was told, unless it stands where it was handed over."""
+    return None if turn.agent and _squeezed(words) in shown.handed else (turn.role, words)
+
+
+def _assistant(turn: Turn, words: str, shown: _Shown) -> _Told:
+    """What the assistant said, once, its code shortened."""
+    said = _squeezed(words)
+    if turn.agent and said in shown.handed:
+        return None  # the report stands where it was handed over
+    if len(said) >= LEAST_SAID and said in shown.said:
+        words = LEFT_OUT
+    shown.said.add(said)
+    if turn.commands:  # whole: results are told by their command
+        return turn.role, short_fences(short_commands(words), *FENCED_COMMAND)
+    return turn.role, shown.spoken.said(short_fences(words, *FENCED))
+
+
+def _system(turn: Turn, words: str, shown: _Shown) -> _Told:
+    """What the tool itself put in: a summary whole, a reminder not at all."""
+    if any(isinstance(event, Compaction) for event in turn.events):
+        return "summary of what went before", words
+    if any(isinstance(event, Reminder) for event in turn.events):
+        return None
+    return turn.role, _output(words, REMINDED, shown)
+
+
+def _tool(turn: Turn, words: str, shown: _Shown) -> _Told:
+    """Calls, the result of one, or what a tool printed and no call asked for."""
+    calls = _calls(turn)
+    if calls and all(isinstance(one, Todos) for one in calls):
+        return _steps(calls, words, shown)
+    if calls:
+        return _call(turn, words, shown)
+    if turn.start in shown.results:
+        return _result(turn, words, shown)
+    words = _output(words, SHOWN[Command], shown)
+    return (turn.role, words) if _squeezed(words) else None
+
+
+def _steps(calls: Sequence[Call], words: str, shown: _Shown) -> _Told:
+    """The list of steps as it was in the end."""
+    if shown.todos not in calls:
+        return None
+    if shown.todos:
+        words = "\n".join(f"- [{state or '?'}] {text}" for text, state in shown.todos.items)
+    return "assistant's list of steps", words
+
+
+def _call(turn: Turn, words: str, shown: _Shown) -> _Told:
+    """What a tool was called with; in some transcripts what it gave back stands in the same block."""
+    calls = _calls(turn)
+    if all(isinstance(one, FileRead | Search) and one.result in shown.told for one in calls):
+        return None  # the label of the result says what was looked at
+    call = calls[0]
+    both = len(calls) == 1 and call.result > turn.start and call.result not in shown.told
+    words = _REPLACED.sub("", words.removeprefix(f"{call.tool}\n"))
+    if both and isinstance(call, FileRead) and _is_code(call):
+        words = call.path
+    lengths = GIVEN_EDIT if isinstance(call, Edit) else _lengths(call) if both else GIVEN
+    return f"assistant calls {call.tool}", _output(words, lengths, shown)
+
+
+def _result(turn: Turn, words: str, shown: _Shown) -> _Told:
+    """What a call gave back, unless it teaches nothing: a list of steps, an edit that was made, a file of code."""
+    call = _answered_by(turn, shown.results[turn.start])
+    if isinstance(call, Todos) or (isinstance(call, Edit) and call.failed is False) or _is_code(call):
+        return None
+    label = f"tool: {_outcome(call, named=shown.called != [call])}"
+    words = _REMINDER.sub("", words)
+    telling = TELLING if isinstance(call, Command | OtherCall) and _lengths(call) in _RUN else 0
+    words = _output(without_addresses(words) if _is_web(call) else words, _lengths(call), shown, telling)
+    return (label, words) if call.failed or call.refused or _squeezed(words) else None
+
+
+_BY_ROLE: dict[str, Callable[[Turn, str, _Shown], _Told]] = {"assistant": _assistant, "system": _system, "tool": _tool}
+
+
+def _notes(turn: Turn, shown: _Shown) -> Iterator[str]:
+    """What the turn's own words do not say: commands and edits without a result, hooks that failed."""
+    for event in _calls(turn):
+        if shown.paired and not event.answered and isinstance(event, Command | Edit):
+            yield f"[no result was recorded: {_short(_what(event))}]"
+    for hook in turn.events:
+        if isinstance(hook, Hook) and hook.failed:
+            yield f"[hook {_short(hook.words)}: failed] {hook.output}".rstrip()
 
 
 def _output(words: str, lengths: tuple[int, int], shown: _Shown, telling: int = 0) -> str:

@@ -1,27 +1,30 @@
 """Passwords and keys that a name beside them gives away: `password: …` in a file, a table, a tag, a sentence.
 
-Two questions for each name: what stands beside it as its value, and whether that is a secret and not a word, a path, a
-piece of code or a placeholder. The first is a matter of form and generous, the second is strict.
+Two questions for each name: what stands beside it as its value (`forms`), and whether that is a secret and not a word,
+a path, a piece of code or a placeholder (`_RULES`, `values`). The first is a matter of form and generous, the second
+is strict.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import get_args
 
 from core.base import late
+from core.base.secrets.forms import CODES, PHRASE, USER_BEFORE, Candidate, Name, candidates
 from core.base.secrets.near import drawn_near
 from core.base.secrets.said import said_near, shown
 from core.base.secrets.tables import cells_below
 from core.base.secrets.values import (
     PARTS,
-    is_chosen,
+    FormName,
+    Value,
     is_compound,
+    is_named_code,
     is_no_name,
     is_phrase,
-    is_placeholder,
     is_secret,
-    is_type,
     is_word,
 )
 
@@ -69,89 +72,6 @@ _FAR_STEMS = (
 """What each name of the expression begins with: they are sought one by one, which is many times faster."""
 _FAR_LETTER = late("[\u00e0-\u024f\u0370-\u0e7f\u1e00-\u1eff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 """Without one of these none of them is there."""
-_QUOTE = r"\\{0,3}[\"'`]"
-_QUOTED = (
-    r"(?:[bfrun]{0,2}\\{1,3}(?P<q1>[\"'`])(?P<escaped>[^\"'`\\\n]{4,400})\\{1,3}(?P=q1)"
-    r"|[bfrun]{0,2}(?P<q2>[\"'`])(?P<plain>(?:[^\"'`\\\n]|\\.|(?!(?P=q2))[\"'`]|(?P=q2){2}(?=\w)){4,400})(?P=q2)"
-    r"|[«“„「『‹][ \u00a0]?(?P<framed>[^«»“”„「」『』‹›\n]{4,120}?)[ \u00a0]?[»”“」』›])"
-)
-_NO = r"\s\"'`\\\x00-\x1f\x7f\x9b"
-_BARE = rf"(?P<bare>[^{_NO},;|。，；、）」』]{{4,300}})"
-_VALUE = rf"(?:{_QUOTED}|{_BARE})"
-_SUFFIX = (
-    r"(?:[_-]?(?:base64|base|data|value|text|plain|string|hash|b64|hex)|[_-]?\d{1,2}(?![\w.])"
-    r"|_(?:prod|production|staging|stage|dev|test|live|local|root|admin|user|db|new|old|master|main|default)\b){0,2}"
-)
-_CLOSED = rf"(?:{_QUOTE}|\*{{1,3}}|_{{2}}|</\w{{1,10}}>)?[\])]?"
-_MARKS = (
-    r"(?:[ \t]{0,4}(?::[ \t]?str(?:ing)?[ \t]{0,2}=|=>|:=|={1,3}>?|\?=|-{1,2}>|→|[:=：＝])(?:[ \t]{0,8}"
-    r"|[ \t]{0,4}\n[ \t]{1,16}(?=[^\s:=]{6,200}\s*$))"
-    r"(?:&\w{1,40}[ \t]{1,4}|!{1,2}\w{1,10}[ \t]{1,4}|[|>][+-]?[ \t]{0,4}\r?\n[ \t]{1,24})?)"
-)
-_OPENED = r"(?:\*{1,3}|_{2}|<(?:b|code|strong|string|em|td|span)>|\\?\[|\()?[ \t]?"
-ASSIGNED = late(rf"{_SUFFIX}{_CLOSED}(?P<sep>{_MARKS}){_OPENED}{_VALUE}", re.I | re.M)
-BRACED = late(
-    rf"{_SUFFIX}{_CLOSED}(?P<sep>{_MARKS})(?:{_QUOTE})?(?:[$#]?\{{{{1,3}}%?|<%?=?|%|\[\[?)[ \t]{{0,2}}"
-    r"(?:[^{}<>%\n]{0,80}?(?:\bdefault\b[ \t(:=]{0,3}|:[-=]|\|\|?[ \t]?|\bor[ \t]))?"
-    r"(?:(?P<q2>[\"'])(?P<plain>[^\"'{}\n]{6,80})(?P=q2)|(?P<bare>[^\s{}\"'`\\<>%|\[\]]{6,80}))(?=[ \t)]{0,3}[}>%\]])",
-    re.I,
-)
-"""A value in the signs that mark a template: nearly always it is one."""
-OPTION = late(rf"(?P<sep>[ \t]{{1,4}}\(?){_VALUE}")
-CELL = late(rf"{_SUFFIX}{_CLOSED}(?P<sep>[ \t]{{0,40}}\|[ \t]{{0,40}}){_OPENED}{_VALUE}", re.I)
-TAG = late(
-    r"(?P<sep>[\"']?(?:[ \t][^<>\n]{0,80})?>\s{0,4}(?:<value>\s{0,4})?)(?:<!\[CDATA\[(?P<plain>[^\]\n]{3,80})\]\]>"
-    r"|(?P<bare>[^<>\s]{4,200}))",
-    re.I,
-)
-BESIDE = late(
-    rf"{_SUFFIX}{_QUOTE}?(?:[ \t]{{0,4}}[,;]?\s{{0,40}}(?P<sep>{_QUOTE}?\bvalue{_QUOTE}?[ \t]{{0,4}}[:=][ \t]{{0,4}})"
-    rf"|[ \t]{{0,4}}\{{[^{{}}]{{0,200}}?\b(?:default|result|value)[ \t]{{0,8}}=[ \t]{{0,4}}){_VALUE}",
-    re.I,
-)
-LISTED = late(r"(?P<sep>[ \t]{1,60})(?P<bare>[^\s\"'`]{4,200})[ \t]*\r?$", re.M)
-"""A name and its value in two columns."""
-PAIR = late(rf"(?P<sep>{_QUOTE}[ \t]{{0,4}},[ \t]{{0,12}}){_QUOTED}(?=\s{{0,12}}[),\]])", re.I)
-"""A name and its value as two arguments."""
-CALL = late(rf"(?P<sep>\([ \t]{{0,4}}){_QUOTED}[ \t]{{0,4}}\)", re.I)
-_FOR = (
-    r"(?:[ \t][^\W\d_]{3,14}[ \t]?(?=[:：])|[ \t](?:for|of|to|from|on|in|at|is|für|von|zum|zur|vom|im|am|bei|aus"
-    r"|pour|du|de|des|à|au|para|del|el|la|le|da|do|di|от|для|к|на"
-    r"|в|voor|van|til|för|till|w|do|dla)[ \t](?:(?:'[^'\n]{1,80}'|[^\s:=\"'`.,;!?]{1,40}"
-    r"(?:\.[^\s:=\"'`.,;!?]{1,20}){0,3})(?:[ \t]|(?=[:：=,]))){0,5}?)"
-)
-_BE = (
-    r"(?:it['’]?s|that['’]?s|is:|is(?:[ \t](?:now|currently|still|just|simply|always|probably))?|was|are|be|=|:|："
-    r"|set to|changed to|reset to|ist(?:[ \t](?:jetzt|noch|einfach|immer noch))?"
-    r"|lautet|wäre|war|auf|est|c['’]est|sera|es|era|será|fue|é|è|jest|to|је|er|är|on|je|este|это|теперь|是|为|為|は|が|는"
-    r"|은|가|이|→|(?<=[ \t])[-–—])"
-)
-PROSE = late(
-    rf"{_CLOSED}(?:[ \t]{{0,2}}(?:{_FOR}?,?[ \t]{{0,2}})(?P<sep>(?:(?<![a-z]){_BE}|[:：]|['’]s)(?:[ \t]{{1,3}}"
-    rf"|(?<![a-z])))){_OPENED}{_VALUE}",
-    re.I,
-)
-PHRASE = late(
-    rf"{_CLOSED}(?:{_FOR})?[ \t]{{0,2}}(?:[:=→]|(?:is|was|ist|lautet|est|es"
-    rf"|è)(?=[ \t]))[ \t]{{0,4}}(?P<bare>[^\s\"'`:=]{{1,20}}(?: [^\s\"'`:=]{{1,20}}){{2,11}}?)"
-    r"(?=[ \t]*(?:[,.;]?[ \t]*\r?(?:\n|$)|[,.;] ))",
-    re.I,
-)
-BEHIND = late(rf"(?P<sep>[ \t]?[;.]?[ \t]{{1,2}}\(?){_VALUE}", re.I)
-ONCE = late(
-    rf"{_CLOSED}(?:{_FOR})?[ \t]{{0,2}}(?:(?i:{_BE})[ \t]{{0,3}})?{_OPENED}(?:{_QUOTE})?(?P<bare>\d{{3}}[ -]\d{{3}}"
-    rf"|[A-Z2-7]{{4}}(?: [A-Z2-7]{{4}}){{3,7}}|[A-Z0-9]+(?:-[A-Z0-9]+){{0,4}})(?![\w-]|\.\d)"
-)
-"""A code that is typed in once."""
-CODE_NEAR = late(
-    rf"{_CLOSED}['’]?(?:[ \t]?\([^()\n]{{1,30}}\))?(?:{_FOR})?"
-    r"(?:[\s,:;=.*#\"'’`–—→>|/-]|\b(?:is|was|still|now|just|the|it|s|that|star|hash|number|says|said|entry|c|est"
-    r"|ist|lautet|noch|es|è|toujours|to|with|on|this)\b){1,10}"
-    r"(?P<bare>\d{4,8}|\d(?: \d){3,7}|\d{3}[ -]\d{3})(?![\w%/-]|[.,:]\d)",
-    re.I,
-)
-"""Digits that words and signs without a meaning of their own part from the name of a code."""
-
 _ABOUT_KEYS = late(
     r"(?i)(?:api|access|auth|private|priv|gen|management|account|encryption|encrypt|decryption|signing|sign|master"
     r"|license|service|subscription"
@@ -210,7 +130,7 @@ def named_secrets(text: str, lowered: str, present: frozenset[str]) -> Iterator[
         if name is None or lowered.startswith(name[0], name.end() + 1):
             continue  # a name is not the value of itself
         names.append(place)
-        found = None if name["n"] else _value_of(text, name) or _behind_wrap(text, lowered, name)
+        found = None if name["n"] else _beside(text, name) or _behind_wrap(text, lowered, name)
         if found:
             done = found[1]
             yield found
@@ -253,18 +173,9 @@ def _is_word(text: str, name: re.Match[str]) -> bool:
 _IN_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 
 
-def _first_of(text: str, at: int) -> int:
-    """Where the name begins of which the last word stands at a place."""
-    first = at
-    while first > max(0, at - 40) and (text[first - 1].isalnum() or text[first - 1] in "_.-"):
-        first -= 1
-    return first
-
-
 def _is_asked_of(text: str, name: re.Match[str]) -> bool:
     """Whether a word such as key or token is that of a secret, by what stands before it."""
-    first = _first_of(text, name.start())
-    return _may_name(text[first : name.start()], name[0], text, first)
+    return _may_name(Name.of(text, name))
 
 
 def _places(lowered: str, present: frozenset[str]) -> list[int]:
@@ -278,105 +189,140 @@ def _places(lowered: str, present: frozenset[str]) -> list[int]:
     return sorted(set(places))
 
 
-def _value_of(text: str, name: re.Match[str]) -> tuple[int, int, str] | None:
-    password = name["p"] is not None
-    at, end = name.span()
-    if end == len(text):
+def _beside(text: str, found: re.Match[str]) -> tuple[int, int, str] | None:
+    """The secret that stands beside a name: its start, its end and its kind."""
+    if found.end() == len(text):
         return None
-    first = _first_of(text, at)
-    before = text[first:at]
-    core = name[0]
-    if core == "pass" and before[-1:].isalpha() and text[at].islower() and not before.startswith("-"):
-        return None  # bypass, compass
-    if not password and not _may_name(before, core, text, first):
+    name = Name.of(text, found)
+    if name.core == "pass" and _is_part_of_word(name):
         return None
-    if name["c"]:
-        codes = (one.match(text, end) for one in (ONCE, CODE_NEAR))
-        found = next((one for one in codes if one and is_secret(one["bare"], name, False, "", False, False)), None)
-        return (*found.span("bare"), "password") if found else None
-    if "phras" in core and (words := PHRASE.match(text, end)) and is_phrase(words["bare"], True):
+    if not name.is_password and not _may_name(name):
+        return None
+    if found["c"]:
+        codes = (one.match(text, name.end) for one in CODES)
+        code = next((one for one in codes if one and is_named_code(one["bare"], found)), None)
+        return (*code.span("bare"), "password") if code else None
+    if "phras" in name.core and (words := PHRASE.match(text, name.end)) and is_phrase(words["bare"], True):
         return *words.span("bare"), "password"
-    follows = text[end]
-    kind = "password" if password else "secret"
-    env = text[at:end].isupper() and not any(map(str.islower, before))
-    for form, pattern in _FORMS:
-        if (form if form != "braced" else "assigned") not in _BY_NEXT.get(
-            follows, _WORDS_NEXT if follows.isalnum() else _ANY_NEXT
-        ):
-            continue
-        match = pattern.match(text, end)
-        if match is None or not _fits(form, password, before, text, first, end):
-            continue
-        group = next(
-            one
-            for one in ("escaped", "plain", "framed", "bare")
-            if one in pattern.groupindex and match[one] is not None
-        )
-        start, stop = match.span(group)
-        value = match[group]
-        quoted = group != "bare"
-        if not quoted:
-            value = _trimmed(value)
-            stop = start + len(value)
-        beside = password and form == "assigned" and _is_beside_data(text, first, stop)
-        if (
-            core == "pass"
-            and not before
-            and ":" in match["sep"]
-            and not (
-                beside
-                or _USER_BEFORE.search(text, max(0, first - 80), first)
-                or _QUOTED_NAME.match(text, max(0, first - 1))
-            )
-        ):
-            return None  # the "PASS: name" of a test run
-        if form == "behind" and not is_chosen(value) and (is_placeholder(value) or not _after_user(text, first)):
-            continue
-        if form == "braced":
-            if is_no_name(value, quoted):
-                return start, stop, kind
-            continue
-        if not quoted and form == "assigned" and match["sep"] == "=" and text[first - 1 : first] in ("'", '"', ";"):
-            whole = text.find(text[first - 1], stop, stop + 80)
-            if whole > 0 and is_phrase(text[start:whole]):
-                return start, whole, kind
-        ends = (
-            password
-            and form in ("assigned", "prose")
-            and match["sep"].strip() in (":", "：")
-            and (core != "pass" or before or _USER_BEFORE.search(text, max(0, first - 80), first))
-            and bool(_LINE_ENDS.match(text, stop))
-        )
-        literal = quoted or ends or beside or _is_literal(form, text, first, stop, match["sep"])
-        if (
-            not quoted
-            and (
-                beside
-                or (
-                    form in ("prose", "assigned") and ("phras" in core or _MASTER.search(text, max(0, first - 24), end))
-                )
-            )
-            and (more := _MORE_WORDS.match(text, stop))
-            and is_phrase(text[start : more.end()], not beside)
-            and (beside or is_word(value) or more[0].count(" ") > 2)
-        ):
-            return start, more.end(), kind
-        if is_secret(value, name, quoted, form, env, literal) and not (
-            ends and not beside and value.isalpha() and not is_word(value)
-        ):
-            return start, stop, kind
-        if ends and form == "prose" and (is_word(value) or is_compound(value)):
-            return start, stop, kind
-        if form == "call" and before.lower().endswith(("set", "with")) and is_word(value):
-            return start, stop, kind
-        if (
-            password
-            and not quoted
-            and form in ("prose", "behind")
-            and _is_said(text, first, start, stop, form, match["sep"])
-        ):
-            return start, stop, kind
+    for candidate in candidates(name):
+        if _is_other_pass(candidate):
+            return None
+        for forms, rule in _RULES:
+            if candidate.form in forms and (stop := rule(candidate)):
+                return candidate.start, stop, "password" if name.is_password else "secret"
     return None
+
+
+def _is_part_of_word(name: Name) -> bool:
+    """`bypass`, `compass`; not `dbPass`, `-dpass`."""
+    return name.before[-1:].isalpha() and name.text[name.start].islower() and not name.before.startswith("-")
+
+
+def _is_other_pass(one: Candidate) -> bool:
+    """`PASS: test_login` in the output of tests, and no `pass: ` of a user; `Pass { half4 result = a2 + b2; }` of a
+    shader, and no `variable "pass" { default = "rosebud7" }`."""
+    name = one.name
+    if name.core != "pass" or name.before or _QUOTED_NAME.match(name.text, max(0, name.first - 1)):
+        return False
+    if not one.separator:
+        return not one.quoted
+    return ":" in one.separator and not (one.in_data or name.is_behind_user())
+
+
+# --- the rules: where the secret ends, None where what stands beside the name is none by this rule -------------------
+
+
+def _template_default(one: Candidate) -> int | None:
+    """`${DB_PASSWORD:-rosebud7}`, `{{ password | default("rosebud7") }}`: the value, and not the name of another one."""
+    return one.stop if is_no_name(one.value, one.quoted) else None
+
+
+def _words_in_quotes(one: Candidate) -> int | None:
+    """`'password=correct horse battery staple'`: the quotes stand around the name and the words."""
+    text, first = one.name.text, one.name.first
+    opened = text[first - 1 : first]
+    if one.quoted or one.separator != "=" or opened not in ("'", '"', ";"):
+        return None
+    stop = text.find(opened, one.stop, one.stop + 80)
+    return stop if stop > 0 and is_phrase(text[one.start : stop]) else None
+
+
+def _words(one: Candidate) -> int | None:
+    """`master password: correct horse battery staple`, `passphrase = blue ocean tiger`; any words in lines of data."""
+    text, name = one.name.text, one.name
+    if one.quoted or not (
+        one.in_data or "phras" in name.core or _MASTER.search(text, max(0, name.first - 24), name.end)
+    ):
+        return None
+    more = _MORE_WORDS.match(text, one.stop)
+    if more is None or not is_phrase(text[one.start : more.end()], not one.in_data):
+        return None
+    return more.end() if one.in_data or is_word(one.value) or more[0].count(" ") > 2 else None
+
+
+def _one_word(one: Candidate) -> int | None:
+    """`password = rosebud7`, `API_KEY=7f3k9d2m`: by what the word is made of. What a colon announces may be said of
+    it: `password: required`."""
+    if one.ends_line and not one.in_data and one.value.isalpha() and not is_word(one.value):
+        return None
+    name = one.name
+    env = name.text[name.start : name.end].isupper() and not any(map(str.islower, name.before))
+    value = Value(one.value, one.form, one.quoted, env, one.is_literal())
+    return one.stop if is_secret(value, name.found) else None
+
+
+def _announced_word(one: Candidate) -> int | None:
+    """`Password for the router: rosebud`, at the end of a line."""
+    return one.stop if one.ends_line and (is_word(one.value) or is_compound(one.value)) else None
+
+
+def _word_in_call(one: Candidate) -> int | None:
+    """`setPassword("rosebud")`, `withPassword("rosebud")`."""
+    sets = one.name.before.lower().endswith(("set", "with"))
+    return one.stop if sets and is_word(one.value) else None
+
+
+def _said_word(one: Candidate) -> int | None:
+    """`the password is rosebud.`, `user admin, password rosebud`: a plain word that ends a clause and says nothing of a
+    password."""
+    name, separator = one.name, one.separator
+    if not name.is_password or one.quoted or not (is_word(one.value) or is_compound(one.value)):
+        return None
+    if not _CLAUSE_END.match(name.text, one.stop) or "'" in separator or "’" in separator:
+        return None
+    said = separator.strip().lower()
+    passes = name.text[name.first : name.first + 5].lower() == "pass "
+    if passes and said not in ("is", "was", "ist", "est", "es"):
+        return None  # to pass to somebody
+    before = name.line_before(80)
+    if one.form == "behind":
+        is_value = USER_BEFORE.search(before) is not None
+    elif said == "to":
+        is_value = _CHANGES.search(before) is not None  # changed to
+    else:
+        is_value = said not in (":", "=", "-", "–", "—", "→", "：", "on")
+    return one.stop if is_value else None
+
+
+_RULES: tuple[tuple[frozenset[str], Callable[[Candidate], int | None]], ...] = (
+    (frozenset({"braced"}), _template_default),
+    (frozenset({"assigned"}), _words_in_quotes),
+    (frozenset({"assigned", "prose"}), _words),
+    (frozenset(get_args(FormName)) - {"braced"}, _one_word),
+    (frozenset({"prose"}), _announced_word),
+    (frozenset({"call"}), _word_in_call),
+    (frozenset({"prose", "behind"}), _said_word),
+)
+"""In which forms each is asked, in this order; the first that finds an end counts."""
+
+_QUOTED_NAME = late(r"[\"'/]pass")
+_MASTER = late(r"(?i)\b(?:master|vault|keepass|bitwarden)[ _-]{0,2}(?:key|pass\w*)?$|phrase$")
+_MORE_WORDS = late(r"(?: [^\s,.;:\"'(){}<>=|]+){1,11}(?=[ \t]*(?:[,.;]?[ \t]*\r?(?:\n|$)|[,.;] ))")
+_CLAUSE_END = late(
+    r"[\"'”’]?[ \t]*(?:[\"']?[ \t]*[}\]]|[.,;:!)](?=\s|$)|\r?\n|$|[-–—(]|(?:and|but|please|bitte|und|aber|et|mais|y"
+    r"|pero|e|ma|и|но)\b|です|입니다|이고|[，。、])"
+)
+_CHANGES = late(r"(?i)\b(?:set|change|changed|reset|update|updated|switch)\b")
 
 
 def _behind_wrap(text: str, lowered: str, name: re.Match[str]) -> tuple[int, int, str] | None:
@@ -392,7 +338,7 @@ def _behind_wrap(text: str, lowered: str, name: re.Match[str]) -> tuple[int, int
     head, rest = slice(begins, ends), slice(wrap.end(), behind)
     joined = f"{text[head]} {text[rest]}"
     again = NAME.match(f"{lowered[head]} {lowered[rest]}", name.start() - begins)
-    found = _value_of(joined, again) if again else None
+    found = _beside(joined, again) if again else None
     if found and found[0] > ends - begins:
         shift = wrap.end() - (ends - begins) - 1
         return found[0] + shift, found[1] + shift, found[2]
@@ -406,195 +352,18 @@ _UP_TO_WRAP = late(
 _WRAP = late(r"[ \t]*\\?\r?\n[ \t>|│+#*]{0,16}(?=[^\s>|│])")
 
 
-def _after_user(text: str, first: int) -> bool:
-    """Whether the words before a name say that its value comes next: whose it is, or what to do with it."""
-    line = text[max(0, first - 120) : first].rpartition("\n")[2]
-    return bool(_BEHIND_WORDS.search(line) or _USER_BEFORE.search(line))
-
-
-def _is_said(text: str, first: int, start: int, stop: int, form: str, sep: str) -> bool:
-    """Whether a plain word is what a sentence calls the password: it ends a clause, and is nothing said of one."""
-    if (
-        (not is_word(text[start:stop]) and not is_compound(text[start:stop]))
-        or not _CLAUSE_END.match(text, stop)
-        or "'" in sep
-        or "’" in sep
-    ):
-        return False
-    before = text[max(0, first - 80) : first].rpartition("\n")[2]
-    if text[first : first + 5].lower() == "pass " and sep.strip().lower() not in ("is", "was", "ist", "est", "es"):
-        return False  # to pass to somebody
-    if form == "behind":
-        return bool(_USER_BEFORE.search(before))
-    said = sep.strip().lower()
-    if said == "to":
-        return bool(_CHANGES.search(before))
-    return said not in (":", "=", "-", "–", "—", "→", "：", "on")
-
-
-def _is_literal(form: str, text: str, first: int, stop: int, sep: str) -> bool:
-    """Whether nothing of a program can stand as the value: behind an option, `name=value` between blanks, in a tag."""
-    follows = text[stop : stop + 1]
-    if form in ("option", "listed"):
-        return not text[stop : stop + 2].startswith(("(", "."))
-    if form == "tag":
-        return text[stop : stop + 2] == "</"
-    if form != "assigned" or sep != "=" or follows not in ("", " ", "\t", "\n", "\r", "&", ";", '"', "'", "`"):
-        return False
-    head = text[max(0, first - 80) : first].rpartition("\n")[2]
-    if head and not head.strip():
-        return False  # an argument on a line of its own
-    return not head or (head[-1] in " \t\"'`&?;-/=" and head.rstrip(" \t\"'`-")[-1:] not in (",", "("))
-
-
-def _is_beside_data(text: str, first: int, stop: int) -> bool:
-    """Whether the line is one of data: nothing stands behind the value, and the line above or below says whose it is."""
-    ends = text.find("\n", stop, stop + 120)
-    ends = len(text) if ends < 0 and len(text) - stop < 120 else ends
-    if ends < 0 or re.search(r"[,;{(\[]\s*$", text[stop:ends]):
-        return False
-    begins = text.rfind("\n", max(0, first - 200), first) + 1
-    above = text[
-        max(text.rfind("\n", max(0, begins - 200), max(0, begins - 1)) + 1, begins - 200, 0) : max(0, begins - 1)
-    ]
-    below = text[ends + 1 : ends + 200].partition("\n")[0]
-    return any(
-        (found := _DATA.match(line)) is not None and not (found["value"] and is_type(found["value"]))
-        for line in (above, below)
-    )
-
-
-_LINE_ENDS = late(r"[ \t]*(?:#[^\n]*)?\r?(?:\n|$)|[.。](?=\s|$)")
-_NAMED_TAG = late(r"(?i)<[^<>\n]{0,60}\b(?:name|key|id)=[\"'][\w.-]*$")
-_QUOTED_NAME = late(r"[\"'/]pass")
-_DATA = late(
-    r"(?P<section>\[[\w .:\"-]{1,60}\][ \t]*$)|[ \t>*-]{0,40}[\"']?[\w.-]{0,40}?(?:user|login|host|port|url|mail"
-    r"|account|database|server|smtp|ssid|db|name|id|benutzer\w*|usuario|identifiant"
-    r"|from|role|driver)[\w.-]{0,12}[\"']?[ \t]*[:=][ \t]*(?P<value>[^\s,;{}()]+)[ \t]*$",
-    re.I,
-)
-_MASTER = late(r"(?i)\b(?:master|vault|keepass|bitwarden)[ _-]{0,2}(?:key|pass\w*)?$|phrase$")
-_MORE_WORDS = late(r"(?: [^\s,.;:\"'(){}<>=|]+){1,11}(?=[ \t]*(?:[,.;]?[ \t]*\r?(?:\n|$)|[,.;] ))")
-_CLAUSE_END = late(
-    r"[\"'”’]?[ \t]*(?:[\"']?[ \t]*[}\]]|[.,;:!)](?=\s|$)|\r?\n|$|[-–—(]|(?:and|but|please|bitte|und|aber|et|mais|y"
-    r"|pero|e|ma|и|но)\b|です|입니다|이고|[，。、])"
-)
-_USER_BEFORE = late(
-    r"(?i)(?:user(?:name)?|login|account|creds?|nutzer|benutzer|usuario|utente|identifiant|логин|bruker"
-    r"|gebruiker)[ \t:=]+(?:is |ist )?(?!and |or |und |oder |et |ou )\S{1,60}(?:[,;/]|[ \t]\|)?[ \t]*(?:and |und "
-    r"|et |y |e |и |the |das |le )?$"
-)
-_CHANGES = late(r"(?i)\b(?:set|change|changed|reset|update|updated|switch)\b")
-
-
-def _may_name(before: str, core: str, text: str, first: int) -> bool:
-    """Whether a word such as key or token ends the name of a secret."""
-    if core in ("code", "codes", "codice", "código", "код"):
-        said = text[max(0, first + len(before) - 24) : first + len(before)].lower().rstrip(" _-")
-        return said.endswith(_ABOUT_CODES) or bool(_OF_CODES.match(text, first + len(before) + len(core)))
-    words = [part.lower() for part in PARTS.findall(before[-24:]) if part.isalpha()]
+def _may_name(name: Name) -> bool:
+    """Whether a word such as key, token or code ends the name of a secret: `api_key`, `door code`; not `primary_key`,
+    `next_token`, `exit code`."""
+    if name.core in ("code", "codes", "codice", "código", "код"):
+        said = name.text[max(0, name.start - 24) : name.start].lower().rstrip(" _-")
+        return said.endswith(_ABOUT_CODES) or _OF_CODES.match(name.text, name.end) is not None
+    words = [part.lower() for part in PARTS.findall(name.before[-24:]) if part.isalpha()]
     if words and words[-1] in _NOT_SECRET:
         return False
-    if core == "key":
-        spaced = not before and re.search(
-            r"(?i)(?:api|access|secret|private|encryption|license)[ -]$", text[max(0, first - 12) : first]
-        )
-        return bool(_ABOUT_KEYS.search(before) or spaced)
+    if name.core == "key":
+        return bool(_ABOUT_KEYS.search(name.before) or (not name.before and _SPACED.search(name.near_before(12))))
     return True
 
 
-def _fits(form: str, password: bool, before: str, text: str, first: int, end: int) -> bool:
-    if form == "braced":
-        return _BRACE.search(text, end, end + 24) is not None
-    if form == "option":
-        if before.startswith("-" if password else "--") or text[max(0, first - 2) : first] == "--":
-            return True
-        return bool(_SETS.search(text[max(0, first - 40) : first]))
-    if form == "cell":
-        return "|" in text[max(0, first - 300) : first].rpartition("\n")[2]
-    if form == "tag":
-        return (
-            _NAMED_TAG.search(text, max(0, first - 80), first) is not None
-            or text[first - 1 : first] == "<"
-            or (text[first - 1 : first] == ":" and "<" in text[max(0, first - 20) : first])
-        )
-    if form == "pair":
-        opened = text[max(0, first - 2) : first]
-        return opened[:1] == "(" or text[first:end].isupper() or before.startswith("--")
-    if form == "listed":
-        alone = text[max(0, first - 1) : first] in ("", "\n")
-        return alone and (
-            (text[first:end].isupper() and text[end : end + 2].isspace())
-            or (before != "" and text[end - 2 : end] == "pw")
-        )
-    if form == "call":
-        return password and bool(before)
-    if form == "behind":
-        return password
-    return True
-
-
-_BRACE = late(r"[=:\"'][ \t]{0,8}[\"']?(?:[$#]?\{|<|%|\[)")
-_SETS = late(
-    r"(?:^|[\s;=\"'`])(?:set(?:x|env)?|ENV|ARG|config set|secrets? set"
-    r"|putenv)(?:[ \t]{1,2}-{1,2}\w{1,10}){0,3}[ \t]{1,2}$"
-)
-_BEHIND_WORDS = late(
-    r"(?i)(?:^|\s)(?:login|machine|connect|user|username|identified by|with|using|use|try|enter|typed?|mit dem|dem"
-    r"|avec le|le|con la|la|"
-    r"requirepass|masterauth|enable|create (?:user|role)\b[^\n;]{0,80}|alter (?:user|role)\b[^\n;]{0,80}|my|the|wpa"
-    r"|с|using the)"
-    r"(?:[ \t]\S{1,60}){0,2}[ \t](?:require|master)?$|(?:^|\s)(?:require)$"
-)
-_FORMS = (
-    ("braced", BRACED),
-    ("assigned", ASSIGNED),
-    ("beside", BESIDE),
-    ("cell", CELL),
-    ("tag", TAG),
-    ("call", CALL),
-    ("pair", PAIR),
-    ("listed", LISTED),
-    ("option", OPTION),
-    ("prose", PROSE),
-    ("behind", BEHIND),
-)
-_QUOTE_NEXT = frozenset({"assigned", "beside", "cell", "tag", "prose", "pair"})
-_WORDS_NEXT = frozenset({"assigned", "prose", "beside", "cell"})
-_ANY_NEXT = frozenset({"assigned", "beside", "prose", "tag"})
-_BY_NEXT: dict[str, frozenset[str]] = {
-    ":": frozenset({"assigned"}),
-    "=": frozenset({"assigned"}),
-    " ": frozenset({"assigned", "cell", "option", "prose", "behind", "beside", "tag", "listed"}),
-    "\t": frozenset({"assigned", "cell", "option", "prose", "behind", "listed"}),
-    "\n": frozenset({"beside"}),
-    "\r": frozenset({"beside"}),
-    "|": frozenset({"cell"}),
-    ">": frozenset({"tag"}),
-    "(": frozenset({"call"}),
-    '"': _QUOTE_NEXT,
-    "'": _QUOTE_NEXT,
-    "`": _QUOTE_NEXT,
-    "\\": _QUOTE_NEXT,
-    "s": frozenset(),
-    ".": frozenset({"behind"}),
-    ";": frozenset({"behind"}),
-    ",": frozenset({"beside"}),
-    "/": frozenset(),
-    "?": frozenset({"assigned"}),
-}
-
-
-def _trimmed(value: str) -> str:
-    """A value that no quotes delimit, without what belongs to the sentence, the code or the address around it."""
-    cut = re.search(r"&\w{1,40}=|</|<br|%26|%0[adAD]|%20|%22|&amp;|&quot;|\[\d{1,3}m|\]\(|\*\*$", value)
-    if cut and cut.start() >= 4:
-        value = value[: cut.start()]
-    while value and (
-        value[-1] in ".,:*_" or (value[-1] in ")]}>" and value.count(value[-1]) > value.count(_PAIRS[value[-1]]))
-    ):
-        value = value[:-1]
-    return value
-
-
-_PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
+_SPACED = late(r"(?i)(?:api|access|secret|private|encryption|license)[ -]$")

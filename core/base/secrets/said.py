@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from core.base import late
 from core.base.secrets.values import is_chosen, is_code, is_compound, is_phrase, is_placeholder, is_word
@@ -165,54 +166,91 @@ def given(question: str, text: str) -> list[tuple[int, int]]:
     """Where in an answer to `question` (see `asked`) the secret stands: words built like one, or the one word of a
     line. What the question offers, and what says yes or no, is none."""
     found: list[tuple[int, int]] = []
-    at = 0
     lines = text[:_ANSWER].split("\n")
-    ending = max((number for number, line in enumerate(lines) if line.strip()), default=0)
+    last = max((number for number, line in enumerate(lines) if line.strip()), default=0)
+    at = 0
     for number, line in enumerate(lines):
-        begins = at
-        at += len(line) + 1
         item = _ITEM.match(line)
         begin = item.end() if item else 0
-        rest = line[begin:].strip()
-        if not rest or rest in question:
-            continue
-        words = rest.split()
-        last = number == ending
-        if len(words) == 1:
-            value = rest.strip("\"'`.,") if not rest.endswith(("!", "?")) else rest
-            simple = value.isalpha() and value.isascii() and number < 1 and len(lines) > 1 and not last
-            tells = len(value) >= 4 and not _NO_ANSWER.match(value) and not is_placeholder(value)
-            placed = (number == 0 or last or not value.isalpha()) and not simple and not _ADDRESS.match(value)
-            if tells and placed and value not in question:
-                found.append((begins + line.index(value), begins + line.index(value) + len(value)))
-            continue
-        named = bool(re.search(r"(?i)phras|words|seed|letters|wörter|mots", question))
-        if len(words) >= 4 and is_phrase(rest, named) and not (_SAYS_NO.match(rest) if named else _TALK.search(rest)):
-            found.append((begins + line.index(rest), begins + line.index(rest) + len(rest)))
-            continue
-        if re.fullmatch(r"\d{3}[ -]\d{3}|\d{4}(?: \d{4}){1,3}", rest):
-            found.append((begins + line.index(rest), begins + line.index(rest) + len(rest)))
-            continue
-        lead = _ANSWER_LEADS.match(line, begin)
-        head = lead.end() if lead else begin
-        for row, word in enumerate(_WORD.finditer(line, head)):
-            value = word[0].rstrip(".,;:")
-            ends = word.start() + len(value)
-            led = head > begin and _CLAUSE_END.match(line, ends) is not None
-            alone = row == 0 and (led or (len(words) < 4 and line[ends : ends + 1] == ","))
-            if _TWO.search(question) and len(words) in (2, 3) and word[0] == words[-1]:
-                alone = True  # a name and a password in one line
-            if value in question or len(value) < 4 or is_placeholder(value) or _ADDRESS.match(value):
-                continue
-            if (
-                is_chosen(value)
-                or is_code(value)
-                or _STRONG.match(value)
-                or (alone and is_word(value) and not _NO_ANSWER.match(value))
-            ):
-                found.append((begins + word.start(), begins + word.start() + len(value)))
+        words = line[begin:].strip()
+        if words and words not in question:
+            row = _Line(line, begin, words, number == 0, number == last)
+            spans = next(spans for rule in _RULES if (spans := rule(row, question)) is not None)
+            found += [(at + start, at + end) for start, end in spans]
+        at += len(line) + 1
     return found
 
+
+class _Line(NamedTuple):
+    """A line of an answer. `words` are those behind the bullet or the number of an item, which ends at `begin`;
+    `is_last`: no other line with words comes below it."""
+
+    text: str
+    begin: int
+    words: str
+    is_first: bool
+    is_last: bool
+
+    def span(self, value: str) -> tuple[int, int]:
+        """Where words of it stand."""
+        start = self.text.index(value)
+        return start, start + len(value)
+
+
+def _one_word(line: _Line, question: str) -> list[tuple[int, int]] | None:
+    """`rosebud` as the whole answer or in its last line, `rosebud7` in any; a word in the first of several lines greets
+    or says yes."""
+    if len(line.words.split()) > 1:
+        return None
+    value = line.words if line.words.endswith(("!", "?")) else line.words.strip("\"'`.,")
+    placed = line.is_last or not value.isalpha() or (line.is_first and not value.isascii())
+    return [line.span(value)] if placed and _may_answer(value, question) and not _NO_ANSWER.match(value) else []
+
+
+def _phrase(line: _Line, question: str) -> list[tuple[int, int]] | None:
+    """`correct horse battery staple`; nothing that is said in a sentence, or, where a phrase was asked for, that
+    refuses: `i do not have`."""
+    named = bool(re.search(r"(?i)phras|words|seed|letters|wörter|mots", question))
+    if len(line.words.split()) < 4 or not is_phrase(line.words, named):
+        return None
+    return None if (_SAYS_NO.match(line.words) if named else _TALK.search(line.words)) else [line.span(line.words)]
+
+
+def _digits(line: _Line, question: str) -> list[tuple[int, int]] | None:
+    """`482 913`, `4539 1488 0343 6467`."""
+    return [line.span(line.words)] if re.fullmatch(r"\d{3}[ -]\d{3}|\d{4}(?: \d{4}){1,3}", line.words) else None
+
+
+def _words(line: _Line, question: str) -> list[tuple[int, int]]:
+    """Words built like a secret wherever they stand, `i think rosebud7 or rosebud8`, and a plain one where nothing else
+    is said: `it's rosebud.`, `rosebud, thanks`, `admin rosebud` if a name and a password were asked for."""
+    text, words = line.text, line.words.split()
+    lead = _ANSWER_LEADS.match(text, line.begin)
+    head = lead.end() if lead else line.begin
+    asks_two = len(words) in (2, 3) and _TWO.search(question) is not None
+    found: list[tuple[int, int]] = []
+    for number, word in enumerate(_WORD.finditer(text, head)):
+        value = word[0].rstrip(".,;:")
+        end = word.start() + len(value)
+        if not _may_answer(value, question):
+            continue
+        if is_chosen(value) or is_code(value) or _STRONG.match(value):
+            found.append((word.start(), end))
+        elif is_word(value) and not _NO_ANSWER.match(value):
+            led = head > line.begin and _CLAUSE_END.match(text, end) is not None
+            first = number == 0 and (led or (len(words) < 4 and text[end : end + 1] == ","))
+            if first or (asks_two and word[0] == words[-1]):
+                found.append((word.start(), end))
+    return found
+
+
+def _may_answer(value: str, question: str) -> bool:
+    """Whether a word may be what was asked for: no placeholder, no address, none that the question offers."""
+    return not (value in question or len(value) < 4 or is_placeholder(value) or _ADDRESS.match(value))
+
+
+_RULES = (_one_word, _phrase, _digits, _words)
+"""What of a line is a secret, [] where nothing is; None leaves the line to the next rule."""
 
 _TWO = late(r"(?i)(?:user|login|name|benutzer|identifiant|usuario|mail)\w*,? (?:and|und|et|y|e|\+|/|&) ")
 _ADDRESS = late(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from typing import Literal, NamedTuple
 
 from core.base import late
 
@@ -137,6 +138,38 @@ _DOTTED = late(r"(?=\S*\d)(?=\S*[A-Z])[A-Za-z0-9]{2,12}\.[A-Za-z0-9]{2,12}$")
 _KEYBOARD = late(r"(?i)(?:1q2w3e4r|1qaz2wsx|q[wa]ert[yz]u?|azerty|asdfgh|zxcvbn|yxcvbn|qazwsx)\w{0,12}[!?.;']{0,2}$")
 
 
+FormName = Literal["braced", "assigned", "beside", "cell", "tag", "call", "pair", "listed", "option", "prose", "behind"]
+"""How a value stands beside its name (`core.base.secrets.forms` says what each looks like)."""
+
+
+class Value(NamedTuple):
+    """What stands beside a name. `quoted`: in quotes; `env`: the name is in large letters, as in an environment;
+    `literal`: no text of a program can stand there, as behind an option of a command."""
+
+    text: str
+    form: FormName
+    quoted: bool = False
+    env: bool = False
+    literal: bool = False
+
+    @property
+    def has_digits(self) -> bool:
+        """Whether it has a digit."""
+        return has_digit(self.text)
+
+    @property
+    def has_letters(self) -> bool:
+        """Whether it has a letter."""
+        return any(map(str.isalpha, self.text))
+
+    @property
+    def symbols(self) -> int:
+        """How many signs it has that are neither in names nor between words."""
+        text = self.text
+        known = sum(map(str.isdigit, text)) + sum(map(str.isalpha, text)) + sum(map(text.count, "-_. :/"))
+        return len(text) - known
+
+
 def has_digit(value: str) -> bool:
     """Whether there is a digit in a value."""
     return any(map(str.isdigit, value))
@@ -166,30 +199,32 @@ def _stands_for_one(part: str) -> bool:
     return (len(part) < 4 and part.isdigit()) or not part.strip("-_. ")
 
 
-def is_secret(value: str, name: re.Match[str], quoted: bool, form: str, env: bool, literal: bool) -> bool:
-    """Whether what stands beside a name is a secret, and not a word, a path, code or a blank. `literal`: no program
-    text can stand there, as behind an option of a command; `env`: the name is written in large letters."""
-    core = name[0]
-    if quoted and not value.isascii() and _NO_ALPHABET.search(value):
+def is_secret(value: Value, name: re.Match[str]) -> bool:
+    """Whether what stands beside the name of a password or a key is one, and not a word, a path, code or a blank."""
+    text = value.text
+    if value.quoted and not text.isascii() and _NO_ALPHABET.search(text):
         return False  # a label in a language without an alphabet
-    if (
-        "[redacted" in value
-        or len(value) < 4 - (name["c"] is not None)
-        or len(set(value)) < 2 + (len(value) > 3)
-        or is_placeholder(value)
-        or _PATH.match(value)
-    ):
+    if _is_blank(text, 4):
         return False
-    if name["c"]:
-        return is_code(value) or (core[:2] == "cv" and value.isdigit())
-    digits = sum(map(str.isdigit, value))
-    letters = sum(map(str.isalpha, value))
-    symbols = len(value) - digits - letters - sum(value.count(one) for one in "-_. :/")
-    if any(map(str.isspace, value)):
-        return bool(name["p"]) and (quoted or literal) and is_phrase(value, "phras" in core)
-    if name["p"]:
-        return _is_password(value, digits, letters, symbols, quoted, form, env, literal)
-    return _is_key(value, digits, letters, symbols, quoted, form, env, core, literal)
+    if any(map(str.isspace, text)):
+        return bool(name["p"]) and (value.quoted or value.literal) and is_phrase(text, "phras" in name[0])
+    return _is_password(value) if name["p"] else _is_key(value, name[0])
+
+
+def is_named_code(text: str, name: re.Match[str]) -> bool:
+    """Whether what stands beside the name of a code is one: `PIN: 4711`, `cvv 123`."""
+    return not _is_blank(text, 3) and (is_code(text) or (name[0].startswith("cv") and text.isdigit()))
+
+
+def _is_blank(text: str, least: int) -> bool:
+    """Whether a value holds nothing to hide: too short, one letter again and again, a placeholder, a path."""
+    return (
+        "[redacted" in text
+        or len(text) < least
+        or len(set(text)) < 2 + (len(text) > 3)
+        or is_placeholder(text)
+        or _PATH.match(text) is not None
+    )
 
 
 def is_code(value: str) -> bool:
@@ -280,7 +315,7 @@ def is_cell(value: str, name: re.Match[str], sign: str, beside: bool) -> bool:
     if name["c"]:
         return name[0].endswith("otp") and bool(re.match(r"[A-Z2-7]{16,}$|\d{6,8}$|otpauth:", value))
     if not beside or not name["p"]:
-        return " " not in value and is_secret(value, name, False, "cell", False, False)
+        return " " not in value and is_secret(Value(value, "cell"), name)
     if (
         len(value) < 3
         or is_placeholder(value)
@@ -293,46 +328,68 @@ def is_cell(value: str, name: re.Match[str], sign: str, beside: bool) -> bool:
     return " " not in value or (sign != "|" and not _MESSAGE.search(value))
 
 
-def _is_password(
-    value: str, digits: int, letters: int, symbols: int, quoted: bool, form: str, env: bool, literal: bool
-) -> bool:
-    if digits and not letters and not symbols:
-        return (
-            len(value) >= (4 if quoted else 5)
-            and value.isdigit()
-            and form in ("assigned", "cell", "tag", "beside", "option")
-        )
-    if not digits and not symbols and "-" not in value and "_" not in value and "." not in value:
-        if (form == "prose" and not quoted) or form in ("behind", "call", "pair") or not value.isascii():
-            return form == "pair" and env and len(value) > 5 and not _FIELD.search(value)
-        if (
-            len(value) < 6
-            or _FIELD.search(value)
-            or _NO_VALUE.match(value)
-            or (form == "option" and _SAID_OF.match(value))
-        ):
-            return False
-        return ":" not in value and (quoted or env or literal)
-    if not quoted and re.search(r"[()\[\]{}]", value) and (_CODE.match(value) or _ARGUMENT.match(value)):
+def _is_password(value: Value) -> bool:
+    """Whether one word is a password, by what it is made of."""
+    text, digits = value.text, value.has_digits
+    if digits and not value.has_letters and not value.symbols:
+        return _is_number(value)
+    if not digits and "-" not in text and "_" not in text and "." not in text and not value.symbols:
+        return _is_plain_word(value)
+    if _is_program(value):
         return False
-    if not quoted and not literal and (_CODE.match(value) or _ARGUMENT.match(value)):
-        return False
-    if quoted and (_CALLED.match(value) or _CHECKS.match(value)):
-        return False
-    if not digits:
-        if ("@" in value and re.search(r"@\w+\.\w", value)) or len(value) < 6:
-            return False
-        mixed = value.isascii() and any(map(str.islower, value)) and any(map(str.isupper, value))
-        if mixed and re.search(r"[A-Za-z][!@#$%^*~?&+]{1,3}[A-Za-z]|[A-Za-z]{4}[!#$%^*~]{1,2}$", value):
-            return True
-        if _FIELD.search(value) or form == "behind" or (form == "prose" and not quoted):
-            return False
-        return (quoted or literal) and bool(_WORD_SIGN.match(value))
-    if _NUMBERS.match(value) or (not letters and symbols < 2) or len(value) < (5 if symbols else 6):
-        return False
-    return not (
-        form in ("prose", "behind") and not quoted and (len(value) < 6 or _CONTENT.match(value) or not _mixed(value))
+    return _is_with_digits(value) if digits else _is_with_signs(value)
+
+
+def _is_number(value: Value) -> bool:
+    """Digits alone, where a value is assigned: `password = 48291`, `pwd: "4711"`."""
+    return (
+        len(value.text) >= (4 if value.quoted else 5)
+        and value.text.isdigit()
+        and value.form in ("assigned", "cell", "tag", "beside", "option")
     )
+
+
+def _is_plain_word(value: Value) -> bool:
+    """Letters alone, where neither a sentence nor a program goes on: `PASSWORD=rosebud`, `password: "rosebud"`."""
+    text, form = value.text, value.form
+    if (form == "prose" and not value.quoted) or form in ("behind", "call", "pair") or not text.isascii():
+        return form == "pair" and value.env and len(text) > 5 and not _FIELD.search(text)
+    if len(text) < 6 or _FIELD.search(text) or _NO_VALUE.match(text) or (form == "option" and _SAID_OF.match(text)):
+        return False
+    return ":" not in text and (value.quoted or value.env or value.literal)
+
+
+def _is_program(value: Value) -> bool:
+    """Code instead of a password: `password = form.cleaned["x"]`, `pwd=arg_1`, `password: 'required|min:8'`."""
+    text = value.text
+    if value.quoted:
+        return bool(_CALLED.match(text) or _CHECKS.match(text))
+    may_be = not value.literal or re.search(r"[()\[\]{}]", text)
+    return bool(may_be and (_CODE.match(text) or _ARGUMENT.match(text)))
+
+
+def _is_with_signs(value: Value) -> bool:
+    """Letters with signs and no digit: `Rose!bud`; all small, `rose-bud`, only in quotes or where no code can stand."""
+    text = value.text
+    if ("@" in text and re.search(r"@\w+\.\w", text)) or len(text) < 6:
+        return False
+    mixed = text.isascii() and any(map(str.islower, text)) and any(map(str.isupper, text))
+    if mixed and re.search(r"[A-Za-z][!@#$%^*~?&+]{1,3}[A-Za-z]|[A-Za-z]{4}[!#$%^*~]{1,2}$", text):
+        return True
+    if _FIELD.search(text) or value.form == "behind" or (value.form == "prose" and not value.quoted):
+        return False
+    return (value.quoted or value.literal) and bool(_WORD_SIGN.match(text))
+
+
+def _is_with_digits(value: Value) -> bool:
+    """Digits with letters or signs, `rosebud7`; no amount, date or colour, and in a sentence no `3rd` and no `utf8`."""
+    text = value.text
+    signs = value.symbols
+    if _NUMBERS.match(text) or (signs < 2 and not value.has_letters) or len(text) < (5 if signs else 6):
+        return False
+    if value.quoted or value.form not in ("prose", "behind"):
+        return True
+    return len(text) >= 6 and not _CONTENT.match(text) and _mixed(text)
 
 
 def is_no_name(value: str, quoted: bool) -> bool:
@@ -351,29 +408,33 @@ def _mixed(value: str) -> bool:
     return not (_SHORT.match(value) or _TECHNIQUE.match(value))
 
 
-def _is_key(
-    value: str, digits: int, letters: int, symbols: int, quoted: bool, form: str, env: bool, core: str, literal: bool
-) -> bool:
-    if core == "creds" and env and re.match(r"[\w.-]{2,40}:[^\s:/]{4,}$", value):
-        return True
-    if not digits or not letters or symbols > len(value) // 3 or form in ("behind", "call"):
+def _is_key(value: Value, core: str) -> bool:
+    """Whether one word is a key or a token; `core` is the last word of its name."""
+    text, form = value.text, value.form
+    if core == "creds" and value.env and re.match(r"[\w.-]{2,40}:[^\s:/]{4,}$", text):
+        return True  # CREDS=admin:rosebud
+    if form in ("behind", "call") or not value.has_digits or not value.has_letters:
         return False
-    if (
-        (_IDENTIFIER.match(value) and not (env and literal and value.islower() and len(value) >= 8))
-        or _CODE.match(value)
-        or _NUMBERS.match(value)
-        or _ARGUMENT.match(value)
-    ):
-        return False
-    if re.search(r"[()<>\[\]{}]", value) or (_CONTENT.match(value) and not re.match(r"(?i)[0-9a-f]{8}-", value)):
+    if value.symbols > len(text) // 3 or _is_no_key(value):
         return False
     if form == "prose":
-        return len(value) >= 10 and _is_random(value) and (len(value) >= 16 or digits >= 3)
-    if value.count("-") + value.count("_") > 2 and sum(map(str.isalpha, re.split(r"[-_.]", value))) > 2:
+        return len(text) >= 10 and _is_random(text) and (len(text) >= 16 or sum(map(str.isdigit, text)) >= 3)
+    if text.count("-") + text.count("_") > 2 and sum(map(str.isalpha, re.split(r"[-_.]", text))) > 2:
         return False  # words joined by hyphens
     if core == "signature" or form in ("cell", "tag"):
-        return len(value) >= 8 and _is_random(value)
-    return len(value) >= (6 if quoted or env or core.startswith("secret") else 8)
+        return len(text) >= 8 and _is_random(text)
+    return len(text) >= (6 if value.quoted or value.env or core.startswith("secret") else 8)
+
+
+def _is_no_key(value: Value) -> bool:
+    """What stands in the place of a key: `token = next_token2`, `api_key=keys[0]`, `secret: md5:9f…`."""
+    text = value.text
+    small_env = value.env and value.literal and text.islower() and len(text) >= 8
+    if (_IDENTIFIER.match(text) and not small_env) or _CODE.match(text):
+        return True
+    if _NUMBERS.match(text) or _ARGUMENT.match(text) or re.search(r"[()<>\[\]{}]", text):
+        return True
+    return bool(_CONTENT.match(text)) and not re.match(r"(?i)[0-9a-f]{8}-", text)
 
 
 def _is_random(value: str) -> bool:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.conversations.conversation import Conversation
 from core.conversations.days import written_day
@@ -259,60 +259,125 @@ _UNDONE = re.compile(r"Status: \*\*(?:loading|error|cancelled)\*\*")
 """A call that had not ended when the conversation was written, or that failed: its file stands as it was."""
 
 
+class _Block(NamedTuple):
+    """What a block shows of a call: its rows, what the tool was `given`, the rows of the `fences` around what came
+    back; of a shell the row where its command begins (`begun`) and the one `behind` it. `as_json`: a newer file, with
+    the arguments as JSON."""
+
+    rows: Sequence[str]
+    given: dict[str, Any]
+    fences: list[int]
+    as_json: bool
+    begun: int = 0
+    behind: int = 0
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is a call of an older history, below a line of its own."""
+        return bool(_USE_ALONE.match(self.rows[0]))
+
+    @property
+    def above(self) -> str:
+        """The row above the last fence, which says what is in it."""
+        return next((row for row in reversed(self.rows[: self.fences[-2]]) if row), "") if len(self.fences) > 1 else ""
+
+    @property
+    def result(self) -> list[str]:
+        """The rows that came back."""
+        return list(self.rows[self.fences[0] + 1 : self.fences[-1]]) if len(self.fences) > 1 else []
+
+    @property
+    def answer(self) -> str | None:
+        """What the user answered to a question; None where no row says so."""
+        row = next((row for row in self.rows if row.startswith("**Answer:**")), None)
+        return None if row is None else row.partition(":**")[2].strip()
+
+
 def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Call:
-    """The call in a block: its arguments stand listed behind `**Input:**`, or as the tool shows them on its screen;
-    what came back in the fence that is the last."""
-    rows = [line.text for line in lines[first : last + 1]]
-    fences = [at for at, row in enumerate(rows) if row.startswith("```")]
-    alone, listed = bool(_USE_ALONE.match(rows[0])), "**Input:**" in rows
-    as_json = _PARAMETERS in rows[: fences[0] if fences else 0]  # behind the first fence it stands in what came back
-    given: dict[str, Any] = _listed(rows) if listed else {}
-    answer = next((at for at, row in enumerate(rows) if row.startswith("**Answer:**")), -1)
-    result_at = rows.index("**Result:**") if "**Result:**" in rows else -1
-    begun = at = 0
-    if listed:
-        fences = [row for row in fences if result_at >= 0 and row > result_at]
-    elif tool.lower() in SHELLS:
-        begun, at, command = _typed(rows)
-        given = {"command": command}
-        fences = [row for row in fences if row >= at]
-    elif as_json:
-        given = _below(rows, _PARAMETERS)
-        fences = fences[2:][-2:]
-    else:
-        head = [row for row in rows[1 : fences[0] if fences else len(rows)] if not row.lstrip().startswith("<")]
-        given = _shown("\n".join(head).strip())
-    above = next((row for row in reversed(rows[: fences[-2]]) if row), "") if len(fences) > 1 else ""
-    if alone:
-        fences = fences[-2:] if above in ("Result:", "Error:") else []
-    result = rows[fences[0] + 1 : fences[-1]] if len(fences) > 1 else []
-    place = lines[first + begun]
-    command = str(given.get("command", "")) if tool.lower() in SHELLS else ""
-    event = call_event(tool, given, command, "", place.start, lines[last].end)
-    if isinstance(event, Todos) and not as_json:
-        boxes = filter(None, map(_BOX.match, rows)) if alone else ()
-        items = tuple((box[2], _STATES.get(box[1].lower(), "pending")) for box in boxes)
-        event = replace(event, items=items or _steps(given))
-    elif isinstance(event, Question) and as_json:
-        event = answered(event, _answer(given, _below(rows, "Result:")))
-    elif isinstance(event, Question):
-        event = replace(event, asked=_asked(rows, rows[answer].partition(":**")[2].strip() if answer >= 0 else ""))
-    elif isinstance(event, Delegation):
-        event = replace(event, words=event.words or str(given.get("", "")))
-    written = _WROTE.search("\n".join(result))
-    if isinstance(event, FileRead | Edit | Search) and not event.path:
-        titled = _OF_FILE.search("\n".join(rows[:4]))
-        path = given.get("", "") if isinstance(event, FileRead) else written[written.lastindex or 0] if written else ""
-        path = titled[titled.lastindex or 0] if titled else path
-        event = replace(event, path=str(path))
-    if len(fences) > 1:
-        back = lines[first + at] if begun else lines[first + fences[0]]
-        refused = bool(result) and result[0].startswith(NOT_WANTED)
-        failed = refused or (alone and above == "Error:") or None
-        event = settled(event, "\n".join(result), back.start, failed, None, refused)
-    if isinstance(event, Edit) and any(_UNDONE.match(row) for row in rows):
+    """The call in a block, with what came back."""
+    block = _read_block([line.text for line in lines[first : last + 1]], tool)
+    command = str(block.given.get("command", "")) if tool.lower() in SHELLS else ""
+    event = call_event(tool, block.given, command, "", lines[first + block.begun].start, lines[last].end)
+    if type(event) in _COMPLETED:
+        event = _COMPLETED[type(event)](event, block)
+    if len(block.fences) > 1:
+        back = lines[first + (block.behind if block.begun else block.fences[0])]
+        refused = bool(block.result) and block.result[0].startswith(NOT_WANTED)
+        failed = refused or (block.alone and block.above == "Error:") or None
+        event = settled(event, "\n".join(block.result), back.start, failed, None, refused)
+    if isinstance(event, Edit) and any(_UNDONE.match(row) for row in block.rows):
         event = replace(event, failed=True)
-    return replace(event, answered=True, failed=False) if answer >= 0 else event
+    return event if block.answer is None else replace(event, answered=True, failed=False)
+
+
+def _read_block(rows: Sequence[str], tool: str) -> _Block:
+    """What a block shows; of a call that stands alone came back what a line above it says so of."""
+    block = _given_in(rows, tool)
+    if not block.alone:
+        return block
+    return block._replace(fences=block.fences[-2:] if block.above in ("Result:", "Error:") else [])
+
+
+def _given_in(rows: Sequence[str], tool: str) -> _Block:
+    """The arguments stand listed behind `**Input:**`, as a command of a shell, as JSON, or as the tool shows them on
+    its screen; what came back in the fence that is the last."""
+    fences = [at for at, row in enumerate(rows) if row.startswith("```")]
+    as_json = _PARAMETERS in rows[: fences[0] if fences else 0]  # behind the first fence it stands in what came back
+    if "**Input:**" in rows:
+        result = rows.index("**Result:**") if "**Result:**" in rows else len(rows)
+        return _Block(rows, _listed(rows), [at for at in fences if at > result], as_json)
+    if tool.lower() in SHELLS:
+        begun, behind, command = _typed(rows)
+        return _Block(rows, {"command": command}, [at for at in fences if at >= behind], as_json, begun, behind)
+    if as_json:
+        return _Block(rows, _below(rows, _PARAMETERS), fences[2:][-2:], as_json)
+    head = [row for row in rows[1 : fences[0] if fences else len(rows)] if not row.lstrip().startswith("<")]
+    return _Block(rows, _shown("\n".join(head).strip()), fences, as_json)
+
+
+def _with_steps(event: Todos, block: _Block) -> Call:
+    """The list as the screen shows it: `[map[status:done title:Write it]]`, boxes to tick, or one step alone."""
+    if block.as_json:
+        return event
+    boxes = filter(None, map(_BOX.match, block.rows)) if block.alone else ()
+    items = tuple((box[2], _STATES.get(box[1].lower(), "pending")) for box in boxes)
+    return replace(event, items=items or _steps(block.given))
+
+
+def _with_answers(event: Question, block: _Block) -> Call:
+    """What the user answered: below `Result:`, or behind `**Answer:**`."""
+    if block.as_json:
+        return answered(event, _answer(block.given, _below(block.rows, "Result:")))
+    return replace(event, asked=_asked(block.rows, block.answer or ""))
+
+
+def _with_words(event: Delegation, block: _Block) -> Call:
+    """What a sub-agent was told, where the block shows it without a name."""
+    return replace(event, words=event.words or str(block.given.get("", "")))
+
+
+def _with_path(event: FileRead | Edit | Search, block: _Block) -> Call:
+    """The file that the title of the block names, else what was given or came back."""
+    if event.path:
+        return event
+    titled = _OF_FILE.search("\n".join(block.rows[:4]))
+    if titled:
+        return replace(event, path=titled[titled.lastindex or 0])
+    if isinstance(event, FileRead):
+        return replace(event, path=str(block.given.get("", "")))
+    written = _WROTE.search("\n".join(block.result))
+    return replace(event, path=written[written.lastindex or 0] if written else "")
+
+
+_COMPLETED: Mapping[type[Call], Callable[[Any, _Block], Call]] = {
+    Todos: _with_steps,
+    Question: _with_answers,
+    Delegation: _with_words,
+    FileRead: _with_path,
+    Edit: _with_path,
+    Search: _with_path,
+}
+"""Calls of which the block shows more than their arguments."""
 
 
 def _below(rows: Sequence[str], heading: str) -> dict[str, Any]:
