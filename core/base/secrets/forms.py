@@ -154,7 +154,7 @@ class Name(NamedTuple):
         return self.text[self.first : self.end]
 
     def near_before(self, characters: int) -> str:
-        """The last so many characters before it."""
+        """The last characters before it, at most this many."""
         return self.text[max(0, self.first - characters) : self.first]
 
     def line_before(self, characters: int) -> str:
