@@ -280,7 +280,8 @@ def test_lines_that_could_not_be_looked_for_are_no_end_that_was_not_written(pers
     learned.mkdir()
     said = person.types("harvest", "--apply")
     assert person.code == 1 and "the end of the run" not in said
-    looked = "earlier harvests could not be checked for missing lines: not a regular file; the next run looks again"
+    why = "not a regular file; the next run looks again"
+    looked = f"the check of earlier harvests for missing lines could not be finished: {why}"
     assert f"knowledge: {looked} (~/home/knowledge/decisions.md).\n" in said
 
 

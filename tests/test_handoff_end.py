@@ -246,6 +246,7 @@ def test_a_hand_off_of_a_history_is_about_its_newest_session(before: str, tmp_pa
         "> Tokens: 1k sent  \n> tray.py  \n> Create new file? (Y)es/(N)o [Yes]: n  \n"
         "> # 1 SEARCH/REPLACE block failed to match!\n\n"
         "## SearchReplaceNoExactMatch: This SEARCH block failed to exactly match lines in pot.py\nx\n\nAgain.  \n"
+        "> Skipping edits to lid.py that matches gitignore spec.  \n"
         "> Applied edit to till.py  \n> Commit 1a2b3c4 feat: weigh the coins\n\n- because the bank counts again  \n"
         "> make wipe   \nmake all  \n> Run shell commands? (Y)es/(N)o/(D)on't ask again [Yes]: n  \n\n"
         "#### Add file to the chat? (Y)es/(N)o [Yes]: n  \n\n#### /add till.py  \n####   tray.py  \n\n#### /exit  \n"
@@ -256,6 +257,7 @@ def test_a_hand_off_of_a_history_is_about_its_newest_session(before: str, tmp_pa
     assert "> weigh the coins" in parts["Goal"] and "door" not in out and "a = 2" not in out
     assert parts["State"].endswith("ends with the words of the assistant (turn 5):\n> The till weighs them.\n"), out
     assert "an edit of `pot.py` failed" in parts["Open"] and "tray.py" not in parts["Files"]
+    assert "an edit of `lid.py` failed (turn 6) and was not made later: skipped: .gitignore" in parts["Open"], out
     assert "refused an edit of `tray.py`" in parts["Tried"] and "refused `make wipe make all`" in parts["Tried"]
 
 

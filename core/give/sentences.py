@@ -18,11 +18,9 @@ from typing import NamedTuple
 from core.search.words import STOP_WORDS, Stems, words_of
 
 LINE_CHARACTERS = 420
-"""The longest sentence of a session that is handed out."""
+"""The characters of a sentence of a session, with the one behind it where both have room."""
 KEPT_CHARACTERS = 500
 """The longest line of a category file: as long as a harvest writes it, for what works instead comes last in it."""
-LINE_BYTES = 1000
-"""The bytes of the longest: 500 letters of two bytes. In scripts of three, 500 are more than a hint takes."""
 NEW = 0.4
 """The least share of a line's words that the prompt does not have."""
 MOST_TERMS = 14
@@ -288,10 +286,7 @@ def adds(prompt: str, text: str) -> bool:
 
 
 def cut(text: str, most: int = LINE_CHARACTERS) -> str:
-    """A text of at most `most` characters and `LINE_BYTES`, cut between words; within one where its last half has no
-    blank."""
-    begins = text[:most].encode(errors="ignore")[:LINE_BYTES].decode(errors="ignore")
-    if begins == text:
-        return text
-    blank = begins.rfind(" ")
-    return f"{begins[:blank] if blank > len(begins) // 2 else begins} …"
+    """A text of at most `most` characters, cut between words; one without blanks whole: what was removed is known again
+    by its whole words."""
+    blank = text.rfind(" ", 0, most)
+    return text if len(text) <= most or blank < 0 else f"{text[:blank]} …"

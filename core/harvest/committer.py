@@ -162,7 +162,7 @@ class Committer:
             if marks(self.entries) != before:
                 write_ledger(self.paths, self.entries)
         except OSError as error:
-            what = "earlier harvests could not be checked for missing lines"
+            what = "the check of earlier harvests for missing lines could not be finished"
             self._add_error("missing-unknown", f"{what}: {error.strerror}; the next run looks again", error)
 
     def _freeze(self, step: Step, harvest: Harvest, meter: Meter | None, at: datetime) -> FrozenPlan:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # the start of a session does not wait for the rooms of a har
     Harvest = Callable[..., HarvestReport]
 
 ROUNDS = 5
-"""How often a run looks again for sessions that ended while it was at work, at most."""
+"""The most rounds of one run: each reads what ended while the one before was at work."""
 RETRY_HOURS = 24
 """The hours after which a failed conversation is tried again; at once where the model could not be asked."""
 CATCH_UP_HOURS = 1

@@ -35,8 +35,9 @@ _BANNER = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\
 _SIGNS = ("> $ aider", "> Aider v", "> Tokens: ", 'class="chat-transcript"', "> Applied edit to ", "> Repo-map: ")
 
 
-_EVENTS = ("> Applied", "> Commit", "> Running")
+_EVENTS = ("> Applied", "> Skipping", "> Commit", "> Running")
 _EDITED = re.compile(r"> Applied edit to (.+?)\s*$")
+_SKIPPED = re.compile(r"> Skipping edits to (.+?) that matches gitignore spec\.\s*$")
 _COMMITTED = re.compile(r"> Commit ([0-9a-f]{7,40}) (.+?)\s*$")
 _RUNNING = re.compile(r"> Running (.+?)\s*$")
 _RUN = re.compile(r"####\s(?:/run\s+|/test\s+|!)(.+?)\s*$")
@@ -190,6 +191,9 @@ def _events(lines: Sequence[Line], prompts: set[int], below: set[int]) -> Iterat
         if edited := _EDITED.match(line.text):
             how = allowed.pop(edited[1], "")
             yield Edit(tool="edit", path=edited[1], how=how, answered=True, failed=False, **place)
+        elif skipped := _SKIPPED.match(line.text):
+            output = "skipped: .gitignore names the file"
+            yield Edit(tool="edit", path=skipped[1], answered=True, failed=True, output=output, **place)
         elif committed := _COMMITTED.match(line.text):
             yield Commit(subject=committed[2], hash=committed[1], succeeded=True, **place)
         elif running := _RUNNING.match(line.text):
