@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from core.base.project import Project, is_below, normal_remote, project_at, project_root, same_key
+from core.base.project import (
+    Project,
+    folders_around,
+    in_repository,
+    is_below,
+    normal_remote,
+    project_at,
+    project_root,
+    same_key,
+)
 from core.harvest.named_paths import is_working_folder
 
 COMMIT = ("-c", "user.name=n", "-c", "user.email=n@example.org", "commit", "--allow-empty", "-q", "-m")
@@ -104,6 +113,13 @@ def test_a_work_tree_that_its_repository_does_not_know_is_not_its_own(tmp_path: 
     (fake / ".git").write_text(f"gitdir: {shop}/.git/worktrees/fix\n")
     assert project_root(str(fake)) == str(fake)
     assert project_root(str(tmp_path / "fix")) == str(shop)
+    # One that brings along what names it in turn.
+    (fake / ".git").write_text("gitdir: inside\n")
+    (fake / "inside").mkdir()
+    (fake / "inside" / "commondir").write_text("../../shop/.git\n")
+    (fake / "inside" / "gitdir").write_text("../.git\n")
+    assert project_root(str(fake)) == str(fake) and folders_around(fake) == [fake]
+    assert in_repository(str(fake / "app.py")) == str(fake / "app.py")
 
 
 def test_git_runs_nothing_that_a_strangers_repository_names(tmp_path: Path) -> None:

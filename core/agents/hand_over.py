@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MARK = "KNOWLEDGE_HARVEST"
 CHECK = "KNOWLEDGE_CHECK"
-"""Is set where a hook is only tried: it answers as ever, and begins no harvest."""
+"""Is "1" where a hook is only tried: it answers as ever, and begins no harvest."""
 HARVEST = ("harvest", "--apply", "--since-last", "--quiet")
 MAX_INPUT_BYTES = 1 << 16
 WAIT_SECONDS = 0.03
@@ -34,6 +34,11 @@ WAIT_SECONDS = 0.03
 def is_ours(environment: Mapping[str, str]) -> bool:
     """Whether a tool runs because this program asked it something."""
     return bool(environment.get(MARK))
+
+
+def is_tried(environment: Mapping[str, str]) -> bool:
+    """Whether `knowledge connect --check` runs this."""
+    return environment.get(CHECK) == "1"
 
 
 def told() -> dict[str, Any]:

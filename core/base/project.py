@@ -210,16 +210,17 @@ def folders_around(folder: Path) -> list[Path]:
 
 
 def _repository_of_tree(root: str) -> str:
-    """The repository whose work tree a folder is, "" for none. The repository must name the folder in turn: the file
-    `.git` alone could be anybody's."""
+    """The repository whose work tree a folder is, "" for none. The repository itself must name the folder in turn, in
+    its own `.git/worktrees`: the file `.git`, and what it names elsewhere, could be anybody's."""
     try:
         pointer = _small(f"{root}/.git").removeprefix("gitdir:").strip()
-        inside = os.path.join(root, pointer)
+        inside = os.path.realpath(os.path.join(root, pointer))
         common = os.path.realpath(os.path.join(inside, _small(f"{inside}/commondir").strip()))
         named = os.path.realpath(os.path.join(inside, _small(f"{inside}/gitdir").strip()))
     except (OSError, ValueError):
         return ""
-    if os.path.basename(common) != ".git" or named != os.path.realpath(f"{root}/.git"):
+    is_its_own = os.path.dirname(inside) == os.path.join(common, "worktrees")
+    if os.path.basename(common) != ".git" or not is_its_own or named != os.path.realpath(f"{root}/.git"):
         return ""
     return os.path.dirname(common)
 

@@ -9,7 +9,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-from core.agents.hand_over import CHECK, is_ours
+from core.agents.hand_over import is_ours, is_tried
 from core.base import files
 from core.base.frontmatter import render_frontmatter
 from core.base.marks import for_prompt
@@ -149,7 +149,7 @@ def context(workspace: Workspace, project: str = "", hook: str = "", *, users_on
     if all(row.trusted for row in prefix.context.files):  # else the file is reported
         notes += project_warnings(workspace, project, refused=True)
     message = ""
-    if hook and CHECK not in workspace.environment:
+    if hook and not is_tried(workspace.environment):
         from core.commands.daily.autopilot import at_session_start
 
         message = at_session_start(workspace)

@@ -109,9 +109,11 @@ class PlainServer(MCPServer[Any]):
         return await self._asks(context) or await super().read_resource(uri, context)
 
     async def get_prompt(self, name: str, arguments: Any = None, context: Any = None) -> Any:
-        """The same; of a prompt or an argument that there is not the client is told, as of one that is refused."""
+        """The same where the prompt is about a session; the client is told of an unknown prompt or argument, as of one
+        that is refused."""
         try:
-            return await self._asks(context) or await super().get_prompt(name, arguments, context)
+            asks = await self._asks(context) if name == "handoff" else None
+            return asks or await super().get_prompt(name, arguments, context)
         except ValueError as error:
             if error.__cause__ is not None and error.__cause__.__cause__ is None:
                 raise MCPError(INVALID_PARAMS, str(error)) from None

@@ -25,7 +25,7 @@ from core.agents.connections import (
     standing,
     take_back,
 )
-from core.agents.hand_over import CHECK, HARVEST, is_ours, set_free
+from core.agents.hand_over import CHECK, HARVEST, is_ours, is_tried, set_free
 from core.agents.tools import AGENT, AGENTS, HINTS, PARTS, SERVER, START, Program, agent_name, own_program
 from core.base import locks
 from core.base.paths import choose_home
@@ -118,7 +118,7 @@ def program_for(workspace: Workspace) -> Program:
 def hand_over(workspace: Workspace) -> None:
     """Begin a harvest in a process of its own, unless this one answers for another or is only tried."""
     program = program_for(workspace)
-    if not (is_ours(workspace.environment) or CHECK in workspace.environment):
+    if not (is_ours(workspace.environment) or is_tried(workspace.environment)):
         set_free([*program.words, *program.home, *HARVEST])
 
 

@@ -83,7 +83,8 @@ def handoff(
         except KnowledgeError as failed:
             warnings.append(f"{failed.error} This is the hand-off that the rules make.")
     text = for_prompt(text, secrets=True, origins=False)
-    folder = next(filter(os.path.isdir, (talk.folder or row.folder, row.project)), "")  # work trees come and go
+    began = talk.folder or row.folder
+    folder = next(filter(os.path.isdir, (began, row.project)), began)  # work trees come and go
     start = ""
     if to:
         from core.commands.daily.connect import program_for  # it loads what writes other tools' settings
