@@ -157,3 +157,12 @@ def test_show_reads_the_part_that_matters(shop: Path) -> None:
     assert "towncrier" in around and "How do we write" in around and "all checks passed" not in around
     assert "Shall I commit" in (end := call("show", "s1", "--end", "--limit", "1")[1]) and "towncrier" not in end
     assert "towncrier" not in call("show", "s1", "--role", "user")[1]
+
+
+def test_what_stands_in_the_middle_of_a_plan_that_was_written_is_found(shop: Path) -> None:
+    """A plan in a file is what the assistant says; of what an edit writes only both ends were kept."""
+    lines = [f"- Step {number}: the cashier opens drawer {number} and counts what lies in it." for number in range(60)]
+    lines[30] = "- The till rounds to five cents, since the coins of one are gone."
+    made = edited(shop / "PLAN.md", "", "\n".join(lines), 1, "s9", shop, "I write the plan.")
+    kept("s9", [turn("user", "Write the plan of the till.", 0, "s9", shop), *made])
+    assert "five cents" in answered("find", query="to what does the till round, and why")

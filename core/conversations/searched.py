@@ -14,7 +14,7 @@ from itertools import islice
 
 from core.conversations.conversation import Turn
 from core.conversations.events import Call, Command, Edit, Event, Plan, Question, Todos, call_words
-from core.conversations.turns import cut
+from core.conversations.turns import cut, is_document
 
 LINES = 4
 """The first and the last lines of a tool's output that are searched."""
@@ -31,6 +31,9 @@ TITLE_CHARACTERS = 120
 
 WRITTEN = 1500
 """The characters of what one edit wrote."""
+DOCUMENT = 6000
+"""Those of a document: a plan or a page of notes is what the assistant says."""
+_FENCED = re.compile(r"^```[^`\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _PATCH = re.compile(r"^(?:\*\*\* Begin Patch|diff --git |@@ |\+\+\+ )|\*\*\* (?:Add|Update) File: ", re.MULTILINE)
 _LEFT_OUT = r"\[… \d+ characters left out …\]"
 _ADDED = re.compile(rf"^(?:\+(?!\+)|(?={_LEFT_OUT}$))(.*)", re.MULTILINE)
@@ -59,21 +62,23 @@ def searched(turn: Turn, clear: Callable[[str], str]) -> str:
     if not turn.is_call:
         return output(turn.text, clear)
     text = clear("\n".join(filter(None, map(_called, turn.events)))).strip()
-    if any(isinstance(event, Edit) and not (event.failed or event.refused) for event in turn.events):
-        text = f"{text}\n{written(turn.text, clear)}".strip()
+    edits = [event for event in turn.events if isinstance(event, Edit) and not (event.failed or event.refused)]
+    if edits:
+        most = DOCUMENT if any(is_document(event.path) for event in edits) else WRITTEN
+        text = f"{text}\n{written(turn.text, clear, most)}".strip()
     if any(isinstance(event, Call) and turn.start <= event.result < turn.end for event in turn.events):
         # A transcript in which a call and what it gave back stand in one block.
         text = f"{text}\n{output(turn.text, clear)}".strip()
     return text
 
 
-def written(text: str, clear: Callable[[str], str]) -> str:
+def written(text: str, clear: Callable[[str], str], most: int = WRITTEN) -> str:
     """What an edit wrote: the lines that a patch adds, or the new text of a call; of long ones beginning and end. The
     call is cleared as a whole: what marks a secret may stand in the lines around it."""
     cleared = clear(cut(text, SPOKEN * 3 // 4, SPOKEN // 4))
     lines = (line.strip() for part in _new(cleared) for line in part.split("\n"))
     new = "\n".join(line for line in lines if line.strip("`"))
-    return "" if re.fullmatch(_LEFT_OUT, new) else cut(new, WRITTEN * 3 // 4, WRITTEN // 4).strip()
+    return "" if re.fullmatch(_LEFT_OUT, new) else cut(new, most * 3 // 4, most // 4).strip()
 
 
 def _new(text: str) -> list[str]:
@@ -84,7 +89,7 @@ def _new(text: str) -> list[str]:
         return [text.partition("<content>")[2].rpartition("</content>")[0]]
     if " REPLACE" in text:
         return [_BETWEEN.split(block)[-1].rstrip("+>") for block in text.split(" REPLACE")[:-1]]
-    return _NEW.findall(text)
+    return _NEW.findall(text) or _FENCED.findall(text)[:1]
 
 
 def output(text: str, clear: Callable[[str], str]) -> str:

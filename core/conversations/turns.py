@@ -42,9 +42,16 @@ CALL_CHARACTERS = 1000
 EDIT_VALUE = 1200
 EDIT_CHARACTERS = 3000
 """Of an edit more is kept than of other calls: it is what was done."""
+DOCUMENT_VALUE, DOCUMENT_CHARACTERS = 6000, 8000
+"""Of a document that is written still more is kept: it is what the assistant says."""
 COMMAND_CHARACTERS = 2000
 
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
+
+
+def is_document(path: Any) -> bool:
+    """Whether a file holds prose, by its name."""
+    return isinstance(path, str) and path[-9:].lower().endswith((".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc"))
 
 
 def clean(text: str) -> str:
@@ -324,6 +331,8 @@ class Reading:
         rows = [name]
         writes = name.lower() in EDITS or "*** Begin Patch" in command
         value_length, length = (EDIT_VALUE, EDIT_CHARACTERS) if writes else (CALL_VALUE, CALL_CHARACTERS)
+        if writes and isinstance(given, dict) and any(map(is_document, given.values())):
+            value_length, length = DOCUMENT_VALUE, DOCUMENT_CHARACTERS
         for key, value in [("command", command)] if command else _members(given):
             shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
             shown = clean(shown)
