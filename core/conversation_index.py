@@ -35,10 +35,12 @@ if TYPE_CHECKING:
     from core.search.conversations import Database
 
 BATCH_SECONDS, BATCH_BYTES = 3.0, 64 << 20
-"""After so long, or so much that was read, what was added is committed."""
+"""The time, or the bytes that were read, after which what was added is committed."""
 _state = "{0.size} {0.mtime_ns} {0.ctime_ns} {0.ino}".format
-RATE, SHARE = 5e6, 0.4
-"""About so many bytes of files are read in a second, and so many bytes of index are made of each."""
+RATE = 5e6
+"""The bytes of files that are read in a second, about."""
+SHARE = 0.4
+"""The bytes of index that are made of each of them, about."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ APPENDED = {
 """Formats whose files only grow at their end, one record a line, and in which a turn is in its own records; a file
 in whose new part one of these words stands is read again all the same."""
 WAITED = 20
-"""So many turns the answer to a call may come later. Some never come, and a session without the user's words would be
+"""How many turns later the answer to a call may come. Some never do, and a session without the user's words would be
 read from there each time."""
 Read: TypeAlias = "tuple[index.Held, list[index.Piece], list[Ran], str]"
 """A conversation, its turns and its commands, cleared of secrets, and what the next look goes on from (`_Course`)."""

@@ -50,7 +50,7 @@ DATA = (200, 0)
 FAILED = (500, 800)
 """Of a command that failed."""
 TELLING = 300
-"""Of what lies between them so many characters of lines that tell of an error or a limit."""
+"""The characters of lines between them that tell of an error or a limit."""
 WEB = (1500, 500)
 """Of what a search of the web gave back, without its addresses."""
 GIVEN, GIVEN_EDIT = (800, 300), (160, 60)
@@ -80,7 +80,7 @@ _RUN = (FAILED, DATA, SHOWN[Command], SHOWN[OtherCall])
 WORDS = 60
 """Of a command in the label of its result; it stands whole above it."""
 LEAST_SAID = 200
-"""What the assistant says twice in so many letters is shown once."""
+"""The characters from which what the assistant says twice is shown once."""
 
 _REMINDER = re.compile(r"\s*<system-reminder>.*?(?:</system-reminder>|\Z)", re.DOTALL)
 _CODE = re.compile(
@@ -311,7 +311,8 @@ def _looks(words: str) -> bool:
 
 
 def _lengths(event: Call) -> tuple[int, int]:
-    """So much of what a call gave back is shown. What failed is shown as the command it was."""
+    """The characters of the beginning and of the end of a call's output that are shown. What failed is shown as the
+    command it was."""
     if isinstance(event, Command):
         if event.failed:
             return FAILED

@@ -29,7 +29,7 @@ WAIT_SECONDS = 0.5
 BYTES = 1500
 LEAST_WORDS = 3
 BUSY_SECONDS = 0.05
-"""So long an index that somebody writes is waited for."""
+"""How long an index is waited for that somebody writes."""
 PROMPT, COMMAND, FAILURE, FILE = "prompt", "command", "failure", "file"  # HINT_EVENTS
 _SHELLS = ("bash", "shell", "exec_command", "local_shell", "shell_command", "powershell", "unified_exec")
 _FILES = ("read", "edit", "write", "multiedit", "notebookedit", "apply_patch", "read_file", "view")

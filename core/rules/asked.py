@@ -13,14 +13,24 @@ from core.rules.quote import one_line
 from core.rules.sentence import FILE, stems
 from core.rules.session import Session
 
-LATER_REQUEST, SHORT_REQUEST = 240, 40
-"""So much of a question stands beside its answer; a shorter request is told with the question that it answers."""
+LATER_REQUEST = 240
+"""The characters of a question that stand beside its answer."""
+SHORT_REQUEST = 40
+"""A request of fewer characters is told with the question that it answers."""
 MIN_AGAIN, ALIKE = 12, 0.8
 """A request that begins like the one before was typed once more."""
-MANY, BEGUN, LAST, LEAST_TOLD, SHARED, ANSWERED = 14, 3, 3, 4, 0.2, 4000
-"""In a session of more requests there may be several subjects: one, of so many requests at least, begins where a
-request that has so many telling words shares less than this part of them, and no file, with so much of the exchange
-before."""
+MANY = 14
+"""The requests above which a session may have several subjects."""
+BEGUN = 3
+"""The requests that the first subject has at least."""
+LAST = 3
+"""Those that the last one has at least."""
+LEAST_TOLD = 4
+"""The telling words of a request that may begin a subject."""
+SHARED = 0.2
+"""The part of these words that it shares, and no file, with the exchange before, where it does not."""
+ANSWERED = 4000
+"""The characters of the answer before that are compared."""
 _LEANS = re.compile(r".{0,40}\b(?:this|that|it|these|those|them)\b", re.IGNORECASE)
 """How a request begins that goes on with the one before."""
 _SAYS_NOTHING = re.compile(

@@ -37,16 +37,21 @@ from core.rules.session import Session, read_session
 from core.rules.units import cut
 
 MAX_BYTES = 6000
-MOST_FIRST, FIRST_REQUEST, MOST_CLOSING, CLOSING, GIVEN_TASK = 4800, 2400, 4000, 1800, 900
-"""So many characters of what was asked first (at least so many), and of the last words of the assistant (at least so
-many of these); of a task that an assistant gave, much of which is the same each time."""
+MOST_FIRST, FIRST_REQUEST = 4800, 2400
+"""The most characters of what was asked first, and those that it keeps where room is short."""
+MOST_CLOSING, CLOSING = 4000, 1800
+"""The same of the last words of the assistant."""
+GIVEN_TASK = 900
+"""The characters of a task that an assistant gave: much of it is the same each time."""
 LEAST_EXCHANGE, MOST_EXCHANGE, SHORTEST = 200, 3000, 90
 SHORT_OPEN, WITH_COMMANDS = 25, 420
 MAX_COMMITS, MAX_FILES, MAX_OPEN, MAX_CHECKS, MAX_DECIDED = 6, 14, 6, 5, 6
 MAX_FAILED, MAX_EDITS, MAX_STEPS, LEAST_POINTS, LEAST_WORDS, LEAST_SHARED = 6, 2, 3, 4, 3, 2
 MAX_LATER = 14
-NEWEST, FEW = 6, 450
-"""Of so many requests it is always told what they came to; of those before where there is room for so much of each."""
+NEWEST = 6
+"""The newest requests of which it is always told what they came to."""
+FEW = 450
+"""The room for each from which it is told of those before, too. In characters."""
 HEADINGS = ("Goal", "State", "Open", "Verify", "Files", "How it went", "Decided", "Tried")
 _APPROVES = re.compile(
     r"\W*(?:(?:nice|great|perfect|thanks?|thank you|awesome|cool|good|lgtm|it|that|this|now|all) ?[,!.]* ?){0,4}"
@@ -200,7 +205,7 @@ def _folder(session: Session, known: str) -> str:
 
 def _goal(session: Session, since: int, most: int) -> Iterator[str]:
     """What is wanted: the first request, or the first `since` which a long session is about something else, in at most
-    so many characters, and what was asked last."""
+    `most` characters, and what was asked last."""
     asked = from_the_goal(session)
     first = session.conversation.turns[0] if session.conversation.turns else None
     by_tool = first is not None and first.role == "system" and not any(map(by_person, session.conversation.turns))
@@ -260,7 +265,7 @@ def _exchanges(session: Session) -> list[tuple[int, str, str, str]]:
 
 def _went(rows: Sequence[tuple[int, str, str, str]], most: int, latest: int) -> Iterator[str]:
     """What was asked between the goal and what was asked last, the `latest` of it, and what each request came to in at
-    most so many characters; where these are few, of older ones only what they were."""
+    most `most` characters; where these are few, of older ones only what they were."""
     first, later = rows[:1], rows[1:-1]
     yield from (f"- the assistant answered: “{gist(came, said, most)}”" for _, _, came, said in first if came)
     if len(later) > latest:

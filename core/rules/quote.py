@@ -86,7 +86,7 @@ def quoted(text: str, most: int) -> list[str]:
 
 
 def _shortened(text: str, most: int) -> str:
-    """A text of at most so many characters: its beginning, the steps and points behind that, and its end."""
+    """A text of at most `most` characters: its beginning, the steps and points behind that, and its end."""
     if len(text) <= most:
         return text
     first, last = ends(text, most * 2 // 3, most // 3)

@@ -14,9 +14,9 @@ from core.base import late
 from core.base.secrets.values import has_digit, is_placeholder, sort_of
 
 _REACH = 160
-"""So far behind its word a value may begin."""
+"""How far behind its word a value may begin, in characters."""
 _HEAD = 200
-"""So much of it shows what it is."""
+"""The characters of it that show what it is."""
 _LINES = 3
 _SEED_STEMS = (
     "seed", "mnemonic", "recovery phrase", "recovery words", "wallet", "12 words", "24 words", "twelve words", "metamask", "ledger", "bip39",

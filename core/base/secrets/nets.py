@@ -55,7 +55,7 @@ _GOES_ON = re.compile(
 )
 _CITES, _CITED_TO = re.compile(r"\[from: ([^\[\]\n]*)\Z"), re.compile(r"[^\[\]\n]*, \d{4}-\d\d-\d\d\]")
 CITED = 300
-"""The name of a conversation has at most so many characters."""
+"""The characters of the longest name of a conversation."""
 _WRAPPED_PIECES = 12
 _KEEP = re.compile(r"[0-9a-f]{7,64}$|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|sha(?:1|256|384|512)-", re.I)
 _RUN = b"x" * 20

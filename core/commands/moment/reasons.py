@@ -28,17 +28,19 @@ from core.search.words import STOP_WORDS
 LEAST_LINE = 12
 """A shorter line stands in too many edits to tell whose it is."""
 BESIDE = 3
-"""So many lines of an edit, before and behind the line, speak of the same."""
+"""The lines of an edit, before and behind the line, that speak of the same."""
 LEAST_WORDS, LEAST_SENTENCE, MOST_SENTENCE, MAX_QUOTES = 8, 20, 420, 3
 ASKED = 400
-"""A request of so many characters is told whole."""
+"""The characters of the longest request that is told whole."""
 LEAST_WORTH, SHARE_OF_BEST = 9.0, 0.75
 """What a sentence must weigh to be a reason, and what part of the best one's weight to stand beside it."""
 MOST_HITS, MOST_OF_CHANGE, LEAST_HITS, AT_THE_EDIT = 14, 4, 2, 4.0
 OFTEN, SHARE_OF_ALL = 6, 0.08
 """What stands in more sentences of a conversation, or in so large a part of them, is what all of it is about."""
-BEGINNING, STEM = 6, 5
-"""Words that begin with so many same letters are one; STEM where any form will do ("drain", "drained")."""
+BEGINNING = 6
+"""The same letters at their beginning that make two words one."""
+STEM = 5
+"""Those where any form will do ("drain", "drained")."""
 _MARK = re.compile(r"^(?:(?:[-*•>]|\d{1,2}[.)]) +)+")
 _EXPLAINED = re.compile(r"^(?:- )?(?:explanation|instructions?|justification): `?(.{,400}?)`?$", re.MULTILINE)
 """What some tools ask the assistant to say with an edit."""

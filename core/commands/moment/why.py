@@ -54,14 +54,14 @@ GIT_SECONDS = 10.0
 HASH = 7
 """Git abbreviates to no fewer letters."""
 MAX_TURNS = 40
-"""So many turns that have the hash, or the subject, are looked into."""
+"""The turns with the hash, or the subject, that are looked into."""
 MAX_SESSIONS = 12
-"""Of so many sessions that name a file, the newest, the edits are looked at."""
+"""The newest sessions that name a file, whose edits are looked at."""
 OWN_LINE = 20
 """A shorter line may as well be another repository's."""
 LONGEST_LINE = 200
 MESSAGE = 700
-"""So many characters of what a commit says below its subject are shown, in whole sentences."""
+"""The characters of what a commit says below its subject that are shown, in whole sentences."""
 UNCOMMITTED = "0" * 40
 BY_HASH, BY_SUBJECT, BY_EDIT, BY_LINE = "hash", "subject and file", "edit that is not committed", "edit of the line"
 BY_COPY = "edit of the line, in a session of another folder or of none that is known"
