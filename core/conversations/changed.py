@@ -17,7 +17,8 @@ _DELETED = re.compile(r"^\*\*\* Delete File: (.+)$", re.MULTILINE)
 _REPLACED = re.compile(
     r"^old_?str(?:ing)?: (.*?)\nnew_?str(?:ing)?: (.*?)(?=\n\w+: |\Z)", re.DOTALL | re.MULTILINE | re.IGNORECASE
 )
-_DIFF = re.compile(r"^```diff\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_DIFF = re.compile(r"^```diff\n((?:(?!```).*\n)*)```$", re.MULTILINE)
+_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\(?:.|\Z))*(?:\"|\Z)|'[^']*(?:'|\Z)", re.DOTALL)
 _MARK_OF_TEXT = re.compile(r"-?\s*['\"]?\w+['\"]?")
 _WHOLE = re.compile(r"(?<![\w.~/:])(?:[A-Za-z]:)?/(?:[\w.@+-]+/)+[\w.@+-]+")
@@ -165,14 +166,26 @@ def _swap(text: str) -> tuple[str, str] | None:
     if told:
         old, new = told[1].split("\n"), told[2].split("\n")
     else:
-        lines = [line for line in diffs[0].split("\n") if not line.startswith("@@")]
-        old, new = ([line[1:] for line in lines if line[:1] in signs] for signs in ("- ", "+ "))
-        return ("\n".join(old), "\n".join(new)) if old != new else None  # the lines beside it tell its place
+        old, new = (_side(diffs[0], number, signs) for number, signs in ((1, "- "), (2, "+ ")))
+        return ("\n".join(old), "\n".join(new)) if old != new else None
     for end in (0, -1):
         while old and new and old[end] == new[end]:
             del old[end], new[end]
     swap = "\n".join(old), "\n".join(new)
     return swap if any(swap) else None  # only blank lines: that is no swap which another could take back
+
+
+def _side(diff: str, number: int, signs: str) -> list[str]:
+    """The lines of one side of a diff, each hunk below the number of its first line there: what was taken out in one
+    place and put in at another with the same lines beside it was not taken back."""
+    found: list[str] = []
+    for line in diff.split("\n"):
+        hunk = _HUNK.match(line)
+        if hunk:
+            found.append(hunk[number])
+        elif line[:1] in signs and not line.startswith("@@"):
+            found.append(line[1:])
+    return found
 
 
 def _hash(text: str) -> str:

@@ -26,7 +26,8 @@ _BLOCKS_OF_EDITS = re.compile(
 _THOUGHT = re.compile(r"\A\s*<(think(?:ing)?(?:-content-\w+)?)>.*?</\1>", re.DOTALL)
 _FILLING = re.compile(r"^[ \t]*(?:-{3,}|\*{3,}|_{3,}|={3,})[ \t]*$|(?<=\S)[ \t]{4,}", re.MULTILINE)
 """Lines between parts, and runs of blanks within a line."""
-_FRAMES = re.compile(r"((?:^[ \t]*at \S.*[:(].*\n){2})(?:[ \t]*at \S.*[:(].*\n)+(?=[ \t]*at \S.*[:(])", re.MULTILINE)
+_FRAME = r"[ \t]*at \S[^\n:(]*[:(]"
+_FRAMES = re.compile(rf"((?:^{_FRAME}.*\n){{2}})(?:{_FRAME}.*\n)+(?={_FRAME})", re.MULTILINE)
 """The middle of a stack trace that was pasted; what somebody wrote behind it may stand in its last line."""
 _LEADS_TO = re.compile(r":\s+ `")
 _HEAD_OF_TABLE = re.compile(r"^[ \t]*\|.*\|\s*\n[ \t]*\|[ \t:|-]+\|\s*$|^#+ +|^-{3,}$", re.MULTILINE)

@@ -70,9 +70,9 @@ _OF_FILE = re.compile(
     r"|^Read file: (.{1,1000})",
     re.MULTILINE,
 )
-_OF_CALL = re.compile(
-    r"\s*(?:<summary>.*</summary>$|Read file: |Result:$|Error:(?: `[^`]*`)?$|#+ Todo List$|- \[[ xX-]\] )"
-)
+_OF_CALL = re.compile(r"\s*(?:<summary>.*</summary>$|Read file: |Result:$|Error:(?: `[^`]*`)?$)")
+_OF_LIST = re.compile(r"\s*(?:#+ Todo List$|- \[[ xX-]\] )")
+_FENCE = re.compile(r"`{3,}")
 _BOX = re.compile(r"- \[([ xX-])\] (.+)")
 _STATES = {"x": "completed", "-": "in_progress"}
 _STEP = re.compile(r"status:(\S+) title:(.*?)\](?= map\[|\]$|$)")
@@ -200,41 +200,51 @@ def _ran_alone(lines: Sequence[Line], marked: set[int]) -> dict[int, int]:
 def _called_alone(lines: Sequence[Line], marked: set[int]) -> dict[int, int]:
     """Where a call stands below a line of its own and in no block: that line, and the last one that is its own."""
     shown, answers = code_fences(lines).inside, False
+    closed = _closed_tables(lines, marked)
     found: dict[int, int] = {}
     last = -1
     for at, line in enumerate(lines):
         answers = "User" not in line.text if at in marked else answers
-        if answers and at > last and at not in shown and _USE_ALONE.match(line.text):
-            found[at] = last = _end_of_call(lines, at, marked)
+        if answers and at > last and at not in shown and (called := _USE_ALONE.match(line.text)):
+            found[at] = last = _end_of_call(lines, at, called[1], marked, closed)
     return found
 
 
-def _end_of_call(lines: Sequence[Line], first: int, marked: set[int]) -> int:
-    """Up to what was given and came back: a few words of the tool's own, code in fences, and a table that is closed,
-    with the empty line behind it; what else stands below is said."""
-    last, within = first, ""
+def _end_of_call(lines: Sequence[Line], first: int, tool: str, marked: set[int], closed: set[int]) -> int:
+    """Up to what was given and came back: a few words of the tool's own, code in a fence right below the call or below
+    a word of its own, and a table that is closed, with the empty line behind it; what else stands below is said."""
+    last, within, is_its_own = first, "", True
     for at in range(first + 1, len(lines)):
         text = lines[at].text
-        if at in marked or (within != "```" and (text == "---" or _USE_ALONE.match(text))):
+        fence = _FENCE.match(text)
+        if at in marked or (not within.startswith("`") and (text == "---" or _USE_ALONE.match(text))):
             break
         if within:
-            last, within = (at, "") if text.strip() == within else (last, within)
-        elif text.startswith("```"):
-            within = "```"
+            if text.strip() == within:
+                last, within, is_its_own = at, "", False
+        elif fence and is_its_own:
+            within = fence[0]
         elif text.startswith("<details>"):
-            last, within = at, "</details>" if _is_closed(lines, at, marked) else ""
-        elif _OF_CALL.match(text):
-            last = at
+            last, within = at, "</details>" if at in closed else ""
+        elif _OF_CALL.match(text) or ("todo" in tool.lower() and _OF_LIST.match(text)):
+            last, is_its_own = at, True
         elif text.strip():
             break
     return last + (last + 1 < len(lines) and not lines[last + 1].text.strip())
 
 
-def _is_closed(lines: Sequence[Line], first: int, marked: set[int]) -> bool:
-    """Whether a table of a call ends before the next call or mark."""
-    behind = range(first + 1, len(lines))
-    end = next((at for at in behind if at in marked or _USE_ALONE.match(lines[at].text)), len(lines))
-    return any(lines[at].text.strip() == "</details>" for at in range(first + 1, end))
+def _closed_tables(lines: Sequence[Line], marked: set[int]) -> set[int]:
+    """Where a table of a call begins that ends before the next call or mark."""
+    found: set[int] = set()
+    ends = False
+    for at in range(len(lines) - 1, -1, -1):
+        text = lines[at].text
+        if at in marked or _USE_ALONE.match(text):
+            ends = False
+        elif text.startswith("<details>") and ends:
+            found.add(at)
+        ends = ends or text.strip() == "</details>"
+    return found
 
 
 def _events(lines: Sequence[Line], blocks: Mapping[int, tuple[int, str]]) -> Iterator[Event]:
