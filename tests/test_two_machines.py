@@ -168,6 +168,32 @@ def test_a_harvest_while_a_conflict_is_open_makes_no_fact_twice(machines: Machin
     assert said == ["Fact of one", "Fact of the day", "Fact of two", "More of one", "More of two", "Shared fact"]
 
 
+@pytest.mark.parametrize("taken", ["ours", "theirs", "ours, but both in markdown"])
+def test_what_is_said_while_a_conflict_is_open_becomes_a_fact_once(machines: Machines, taken: str) -> None:
+    """What only the side said that was then dropped counted as a fact that stands: said again, it never was one."""
+    for world in (machines.one, machines.two):
+        doctor(workspace_of(world), repair=True, editor_wait=HURRIED)
+        git(world.paths.knowledge, "rm", "-rq", "--cached", ".")
+    machines.learn()
+    world = machines.merge("one")
+    world.converse("User: three\n")
+    report = harvested(world, says(facts=["More of two", "Fact of the day"]))
+    assert any("when the conflict has ended" in note for note in report.notes)
+    for name in conflicts(world):
+        text = world.text(name)
+        sides = both_sides(text)
+        both = name.endswith(".md") and "both" in taken
+        if sides is not None:
+            world.knowledge(name, without_marks(text) if both else sides[taken == "theirs"])
+    cli(world, "facts", "sync")
+    if "both" not in taken:
+        world.converse("User: four\n")
+        harvested(world, says(facts=["More of two"]))
+    said = [fact.fact for fact in facts_of(world)]
+    assert said.count("More of two") == said.count("Fact of the day") == 1
+    assert len(said) == len(set(said)) and {row.text for row in read_category(world.paths, "facts")} >= set(said)
+
+
 @pytest.mark.parametrize("style", STYLES)
 def test_no_edit_touches_what_stands_in_a_conflict(machines: Machines, style: str) -> None:
     machines.learn()

@@ -98,11 +98,12 @@ class Harvests:
 @dataclass
 class Plan:
     """What a sync will do: operations by file, the two parts of a new file's name that its frontmatter needs, the
-    records that tell of it, and counts for the report."""
+    records that tell of it, the runs that `wait` for a merge conflict to end, and counts for the report."""
 
     operations: dict[str, list[Operation]] = field(default_factory=dict)
     made_for: dict[str, list[str]] = field(default_factory=dict)
     records: list[Record] = field(default_factory=list)
+    wait: set[str] = field(default_factory=set)
     new: int = 0
     confirmed: int = 0
     gone: int = 0
@@ -118,7 +119,6 @@ class _Draft:
         self.found = found
         self.facts: dict[str, Fact] = {name: row.fact for name, row in found.placed.items()}
         self.present = found.taken
-        self.unsettled = found.in_conflict
         self.removed: set[str] = set()
         self.made: dict[str, Fact] = {}
         self._texts: dict[str, dict[str, str]] = {}
@@ -132,7 +132,7 @@ class _Draft:
         """The id of the fact that says this now, "" for none."""
         if domain not in self._texts:
             self._texts[domain] = {}
-            for fact in chain(self.facts.values(), *self.found.held.values(), self.unsettled):
+            for fact in chain(self.facts.values(), *self.found.held.values()):
                 if fact.domain == domain:
                     self._texts[domain].setdefault(statement_mark(fact.fact), fact.id)
         return self._texts[domain].get(mark, "")
@@ -191,8 +191,10 @@ def plan_feed(found: FactFiles, records: Sequence[Record], harvests: Harvests, *
         plan.records += plan.followed.records
         if plan.followed.records:
             history = history_of([*records, *plan.records])
+    taught = [one for one in taught if (one.sha, one.run) not in history.fed]
+    plan.wait = _in_conflict(taught, found, bullets)
     for conversation in taught:
-        if (conversation.sha, conversation.run) not in history.fed:
+        if conversation.run not in plan.wait:
             _feed(conversation, history, draft, plan, bullets)
     days = [*(row.get("day", "") for row in plan.records), *(fact.last_confirmed for fact in plan.followed.back)]
     _compile(draft, plan, max(days, default=""), harvests.agents)
@@ -200,6 +202,19 @@ def plan_feed(found: FactFiles, records: Sequence[Record], harvests: Harvests, *
 
 
 # --- one conversation ------------------------------------------------------------------------------------------------
+
+
+def _in_conflict(taught: Iterable[Taught], found: FactFiles, bullets: Bullets | None) -> set[str]:
+    """The runs that say what stands in a merge conflict: whether it is a fact, the user has not decided yet. A run is
+    fed as a whole, so it waits as a whole, and the next sync asks again."""
+    open_facts = {(fact.domain, statement_mark(fact.fact)) for fact in found.in_conflict}
+    return {
+        one.run
+        for one in (taught if open_facts else ())
+        for lesson in one.lessons
+        for mark in marks_of(lesson.text if bullets is None else bullets.now(lesson.text))[:1]
+        if not open_facts.isdisjoint({(lesson.domain, mark), (GLOBAL, mark)})
+    }
 
 
 def _feed(taught: Taught, history: History, draft: _Draft, plan: Plan, bullets: Bullets | None) -> None:

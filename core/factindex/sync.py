@@ -110,7 +110,7 @@ def sync(
     plan.records += [
         {"t": "archive", "run": run, "size": size}
         for run, size in harvested.sizes.items()
-        if history.archives.get(run) != size
+        if history.archives.get(run) != size and run not in plan.wait
     ]
     meant = at_work.carry_out(plan)
     if plan.operations or plan.records or plan.followed.settled:
@@ -276,6 +276,8 @@ def _tell(report: SyncReport, plan: Plan, lost: int) -> None:
     report.new, report.confirmed, report.gone = plan.new, plan.confirmed, plan.gone
     report.taken_back, report.stayed = plan.taken_back, plan.stayed
     report.dropped, report.reworded = plan.followed.dropped, plan.followed.reworded
+    if plan.wait:
+        report.notes.append("runs that repeat lines of a merge conflict become facts when the conflict has ended")
     if plan.followed.held:
         report.notes.append(
             f"{plan.followed.held} facts have lost their bullets at once and stay: 'knowledge review --kind vanished'"

@@ -18,6 +18,7 @@ from core.base.paths import Paths
 from core.harvest.landed import Standing
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import Entries, Entry
+from core.knowledge.lines import PlannedFile, key_of
 
 ARCHIVES_IN_MEMORY = 4
 
@@ -117,7 +118,7 @@ def find_missing(
     are named only for whoever asks with `single`."""
     wanted, since, standing = set(also), now - timedelta(days=days), Standing(paths, many=True)
     found: list[Missing] = []
-    in_part: list[tuple[str, FrozenPlan]] = []
+    in_part: dict[str, FrozenPlan] = {}
     asked = {
         sha: entry
         for sha, entry in entries.items()
@@ -126,13 +127,13 @@ def find_missing(
     first = "" if single else since.strftime("%Y%m%dT%H%M%S")
     runs = [path.stem for path in paths.plans.glob("*.jsonl") if path.stem >= first]
     for sha, plan in _plans_of(asked, proofs, runs):
-        if plan is None or standing.has_all(plan):
-            continue
-        in_part.append((sha, plan))
+        if not standing.has_all(plan):
+            in_part[sha] = plan
+    for sha, plan in in_part.items():
         lost = standing.lost(plan).items()
         found += [_missing(standing, sha, asked[sha], plan, name, lines) for name, lines in lost]
     overwritten = {row.file for row in found}
-    for sha, plan in in_part if overwritten or single else ():
+    for sha, plan in in_part.items() if overwritten or single else ():
         rows = [
             _missing(standing, sha, asked[sha], plan, name, lines)
             for name, lines in standing.lost(plan, in_part=True).items()
@@ -142,17 +143,49 @@ def find_missing(
     return found
 
 
-def _plans_of(
-    asked: Mapping[str, Entry], proofs: Proofs, runs: Iterable[str]
-) -> Iterator[tuple[str, FrozenPlan | None]]:
-    """The plans of some harvests, by run, with those that other `runs` made of the same content: what the rules have
-    read a model reads once more."""
-    last: dict[str, list[str]] = {run: [] for run in runs if asked}
+def _plans_of(asked: Mapping[str, Entry], proofs: Proofs, runs: Iterable[str]) -> Iterator[tuple[str, FrozenPlan]]:
+    """What some harvests planned, by run, each together with what other `runs` had planned of the same content: what
+    the rules have read a model reads once more. The last plan of a content is the whole of it. Raises OSError, but not
+    for an archive that no entry names."""
+    last: dict[str, list[str]] = {}
     for sha, entry in asked.items():
         last.setdefault(str(entry.get("run", "")), []).append(sha)
-    for run, shas in sorted(last.items()):
-        plans = {sha: plan for sha, plan in proofs.archive(run).items() if sha in asked}
-        yield from {**plans, **{sha: proofs.plan(sha, asked[sha]) for sha in shas}}.items()
+    plans: dict[str, list[FrozenPlan]] = {}
+    for run in sorted({*last, *(runs if asked else ())}):
+        try:
+            archive = proofs.archive(run)
+        except OSError:
+            if run in last:
+                raise
+            continue
+        for sha, plan in archive.items():
+            if sha in asked and str(asked[sha].get("run", "")) != run:
+                plans.setdefault(sha, []).append(plan)
+        for sha in last.get(run, ()):
+            if (own := proofs.plan(sha, asked[sha])) is not None:
+                yield sha, _together([*plans.pop(sha, ()), own])
+    for sha, left in plans.items():  # the plan that the entry names is gone, or the clock was set back since
+        own = proofs.plan(sha, asked[sha])
+        yield sha, _together([*left, *([own] if own is not None else [])])
+
+
+def _together(plans: list[FrozenPlan]) -> FrozenPlan:
+    """The plans of one content as one, each statement once, in the words of the first: only those were written."""
+    if len(plans) == 1:
+        return plans[0]
+    rows: dict[str, PlannedFile] = {}
+    for row in (row for plan in plans for row in plan.files):
+        old = rows.get(row.name, replace(row, lines=(), done=()))
+        rows[row.name] = replace(old, lines=_once(old.lines + row.lines), done=_once(old.done + row.done))
+    notes = {name: record for plan in plans for name, record in plan.notes.items()}
+    return replace(plans[-1], files=tuple(rows.values()), notes=notes)
+
+
+def _once(lines: tuple[str, ...]) -> tuple[str, ...]:
+    found: dict[str, str] = {}
+    for line in lines:
+        found.setdefault(key_of(line) or line, line)
+    return tuple(found.values())
 
 
 def _missing(standing: Standing, sha: str, entry: Entry, plan: FrozenPlan, name: str, lines: list[str]) -> Missing:
