@@ -281,7 +281,7 @@ def test_a_line_that_was_removed_before_is_in_no_byte_when_its_conversation_is_f
 
 
 def test_a_line_of_a_harvest_that_was_undone_is_in_no_byte_when_its_conversation_is_forgotten(world: World) -> None:
-    """No plan has it any more; the record of changes has what the undo took out, and an edit before it."""
+    """No plan has it any more; the record of changes has what the undo took out."""
     world.options = replace(world.options, trash_days=14)
     talk = world.converse(TALK)
     report = world.run(FakeModel(lambda *_: {"facts": [{"statement": SAID, "quote": SAID}]}))
@@ -399,7 +399,11 @@ def test_what_another_conversation_confirmed_stays_though_this_one_said_it_in_tw
     world.run(FakeModel(lambda *_: {"facts": [said]}))
     found = document(world, "forget", sha256(TALK), "--yes")
     assert [row["file"] for row in found["stayed"]] == ["facts.md"]
-    assert f"- {SAID} [from: {later.name}" in world.text("facts.md") and RARE not in world.text("decisions.md")
+    assert RARE not in world.text("decisions.md")
+    for row in document(world, "undo"):  # of what was forgotten for good there is none
+        call("undo", row["run"], "--home", str(world.paths.home))
+    assert f"- {SAID} [from: {later.name}" in world.text("facts.md")
+    assert sha256(TALK) not in world.paths.changes.read_text()
 
 
 def test_a_conversation_that_went_on_is_forgotten_whole_by_the_hash_of_its_end(world: World) -> None:

@@ -232,8 +232,7 @@ def _remove(workspace: Workspace, found: Forgotten, names: Collection[str], now:
     taught = [row for row in _planned(paths) if row.key in found.conversations]
     said += [(row.file, statement_key(row.words), row.words) for row in taught]
     texts = [words for file, key, words in said if key not in standing and (file, key) not in others]
-    lines = {_line(row) for row in _logged(paths, names) if _said(row) not in others}
-    lines |= {_line(row) for row in (*found.lines, *found.stayed)}
+    lines = {_line(row) for row in (*found.lines, *_logged(paths, names)) if _said(row) not in others}
     day = moment.astimezone(UTC).date().isoformat()
     errors: list[ErrorInfo] = []
 
@@ -242,11 +241,12 @@ def _remove(workspace: Workspace, found: Forgotten, names: Collection[str], now:
         return [row for row in _all_lines(paths) if _came_from(row) in names and _said(row) in wanted]
 
     def work(store: Recovered) -> None:
+        run = new_edit_run(moment)  # no undo of it: the half that is left would take the line of the others out
         with collected(errors):
-            _hand_over(paths, found, moment, new_edit_run(moment), drop=True)
+            _hand_over(paths, found, moment, run, drop=True)
         # A merge conflict, or details below it, holds a line in place; or another conversation has the same name.
         held = set(map(_line, left(found.stayed)))
-        begin_purge(paths, texts, day, found.conversations, lines - held)
+        begin_purge(paths, texts, day, (*found.conversations, run), lines - held)
         for key in found.conversations:
             entry = store.entries.get(key, {})
             for name in {entry_name(entry), entry_name(entry).rpartition("/")[2]} - {""}:

@@ -54,10 +54,9 @@ OWN = frozenset((*CATEGORY_FILES, QUARANTINE, REMOVED, "digest.md", "changes.jso
 class Purge:
     """Statements: `digests` are the hashes of what they say, or of a `line_of` one conversation alone; `passages` those
     of their words, by how many these are (of those that are too short to be looked for in other texts there is none).
-    `marks` are the short names
-    (entry.statement_mark, same.mark_of_text) under which plans and the ledger speak of them; those of other spellings
-    are added when they are met. `harvests` are conversations (sha256) of which nothing stays that a plan or a row of
-    changes.jsonl says."""
+    `marks` are the short names (entry.statement_mark, same.mark_of_text) under which plans and the ledger speak of
+    them; those of other spellings are added when they are met. `harvests` are conversations (sha256) and runs of which
+    nothing stays that a plan or a row of changes.jsonl says."""
 
     secret: bytes
     digests: frozenset[str]
@@ -302,13 +301,20 @@ def _purged(name: str, data: bytes, purge: Purge) -> bytes | None:
     return None
 
 
+def _is_of(row: Mapping[str, Any], purge: Purge) -> bool:
+    """Whether a record, or the change that one in `.state/log` tells, is of one of the `harvests`."""
+    change = row.get("change")
+    rows = (row, change) if isinstance(change, dict) else (row,)
+    return any(one.get(key) in purge.harvests for one in rows for key in ("sha", "run"))
+
+
 def _records(data: bytes, purge: Purge) -> Iterator[bytes]:
     """Lines with checksums: those that change get new ones. A damaged line that holds it goes."""
     for line in data.splitlines(keepends=True):
         record = decode_line(line.rstrip(b"\n"))
         if record is None:
             yield b"" if purge.holds(line.decode("utf-8", "replace")) else line
-        elif record.get("sha") not in purge.harvests or record.get("t") == "entry":
+        elif not _is_of(record, purge) or record.get("t") == "entry":
             made = purge.scrubbed(record)
             yield line if made == record else b"" if made is DROP else encode(made)
 
@@ -322,7 +328,7 @@ def _rows(data: bytes, purge: Purge) -> Iterator[bytes]:
             yield b"" if purge.holds(line.decode("utf-8", "replace")) else line
             continue
         made = purge.scrubbed(row)
-        if isinstance(row, dict) and row.get("sha") in purge.harvests:
+        if isinstance(row, dict) and _is_of(row, purge):
             continue
         if made == row:
             yield line
