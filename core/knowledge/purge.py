@@ -96,7 +96,7 @@ class Purge:
 
     @property
     def has_short(self) -> bool:
-        """Whether one of the statements is too short to be looked for as a passage."""
+        """Whether something is looked for as a line only: a statement too short for a passage, or a `line_of`."""
         return len(self.digests) > sum(map(len, self.passages.values()))
 
     def holds(self, text: str) -> bool:
