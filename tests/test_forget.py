@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import uuid
@@ -280,7 +281,7 @@ def test_a_line_that_was_removed_before_is_in_no_byte_when_its_conversation_is_f
 
 
 def test_a_line_of_a_harvest_that_was_undone_is_in_no_byte_when_its_conversation_is_forgotten(world: World) -> None:
-    """No plan has it any more; the record of changes has what the undo took out, and an edit before it."""
+    """No plan has it any more; the record of changes has what the undo took out."""
     world.options = replace(world.options, trash_days=14)
     talk = world.converse(TALK)
     report = world.run(FakeModel(lambda *_: {"facts": [{"statement": SAID, "quote": SAID}]}))
@@ -309,6 +310,100 @@ def test_what_others_say_of_their_own_stays_when_a_conversation_is_forgotten(wor
     assert line in world.text("facts.md")
     saying = {path.name for path in world.paths.knowledge.glob("*.md") if SAID in path.read_text()}
     assert saying - {"digest.md"} == {"facts.md"}
+
+
+def test_what_a_user_has_of_an_undone_harvest_stays_when_its_conversation_is_forgotten(world: World) -> None:
+    """No line rests on it any more: their struck line with its details, their fact and their document went with it."""
+    world.options = replace(world.options, trash_days=14)
+    talk = world.converse(TALK)
+    report = world.run(FakeModel(lambda *_: {"facts": [{"statement": SAID, "quote": SAID}]}))
+    run(world, "undo", report.run)
+    run(world, "add", "decisions", SAID)
+    mine = world.text("decisions.md").replace(f"- {SAID}", f"- ~~{SAID}~~") + "  too loud\n"
+    world.knowledge("decisions.md", mine)
+    head = '---\ndomain: global\ncategory: fact\nversion: 1\nlast_updated: "2026-06-12"\n---\n\n# Facts (global)\n\n'
+    facts = world.knowledge("global/facts.yaml", f'{head}- id: global:fact:050\n  fact: "{SAID}"\n  confidence: 0.9\n')
+    page = world.folder / "page.md"
+    page.write_text(f"# Pumps\n\nBefore it. {SAID}. Behind it.\n")
+    run(world, "library", "ingest", str(page))
+    assert document(world, "forget", talk.name, "--yes")["lines"] == []
+    assert world.text("decisions.md") == mine and SAID in facts.read_text()
+    assert f"{SAID}. Behind it." in run(world, "library", "retrieve", "pump port")
+    assert talk.name not in world.paths.changes.read_text()
+
+
+@pytest.mark.parametrize("below", ["", "\n  written below it"])
+def test_no_undo_brings_back_what_only_stands_in_the_users_own_words(world: World, below: str) -> None:
+    """Its own line goes, also with details below it, and nothing tells it again."""
+    talk = world.converse(TALK)
+    world.run(FakeModel(lambda *_: {"facts": [{"statement": SAID, "quote": SAID}, OTHER]}))
+    [line] = [row for row in world.text("facts.md").split("\n") if SAID in row]
+    world.knowledge("facts.md", world.text("facts.md").replace(line, line + below))
+    world.knowledge("decisions.md", f"# Decisions\n\n- {SAID}\n")
+    run(world, "digest", "on")
+    found = document(world, "forget", talk.name, "--yes")
+    assert SAID not in world.text("facts.md") and f"\n- {SAID}\n" in world.text("decisions.md")
+    assert (document(world, "undo"), found["warnings"]) == ([], [])
+    for path in (world.paths.changes, world.paths.digest):
+        assert talk.name not in path.read_text()
+    assert talk.name not in run(world, "search", "pump port")
+
+
+@pytest.mark.parametrize("file", ["questions.md", "facts.md"])
+def test_a_merge_conflict_keeps_nothing_of_a_forgotten_conversation_but_what_others_say(
+    world: World, file: str
+) -> None:
+    """It was forgotten in the ledger, nothing was purged, and no second try could do it. What stays is told."""
+    world.converse(TALK)
+    dry = {"statement": f"We keep the {RARE} dry", "quote": OTHER}
+    world.run(FakeModel(lambda *_: {"facts": [{"statement": SAID, "quote": SAID}], "decisions": [dry]}))
+    [line] = [row for row in world.text("facts.md").split("\n") if SAID in row]
+    disputed = f"<<<<<<< HEAD\n{line}\n=======\n- mine\n>>>>>>> x"
+    world.knowledge("facts.md", world.text("facts.md").replace(line, disputed))
+    world.knowledge(file, (world.text(file) if file == "facts.md" else "# Questions\n\n") + f"- {SAID}\n")
+    code, out, err = call("forget", sha256(TALK), "--yes", "--home", str(world.paths.home))
+    assert RARE not in world.text("decisions.md") and world.text(file).endswith(f"\n- {SAID}\n")
+    held = file == "facts.md"
+    assert (code, line in world.text("facts.md")) == (int(held), held), err
+    assert ("stays and names it: facts.md:4" in out and "in a merge conflict" in err) is held
+    if held:
+        world.knowledge(file, world.text(file).replace(disputed, line))
+        run(world, "forget", sha256(TALK), "--yes")
+    assert line not in world.text("facts.md") and world.text(file).endswith(f"\n- {SAID}\n")
+
+
+def test_a_full_disk_leaves_a_forgetting_that_can_be_done_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was purged and the doctor called the store whole: it is done, or the doctor does it."""
+    talk = world.converse(TALK)
+    world.run(FakeModel(lambda *_: {"facts": [{"statement": SAID, "quote": SAID}, OTHER]}))
+    world.knowledge("decisions.md", f"# Decisions\n\n- {SAID}\n")
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(edit, "put_in_place", full)
+        patched.setattr(purging, "replace_expected", full)
+        call("forget", talk.name, "--yes", "--home", str(world.paths.home))
+    run(world, "doctor", "--repair")
+    assert f"\n- {SAID}\n" in world.text("decisions.md")
+    assert talk.name not in world.text("facts.md") + world.paths.changes.read_text()
+
+
+def test_what_another_conversation_confirmed_stays_though_this_one_said_it_in_two_files(world: World) -> None:
+    """The line that was handed over went with the one in the other file."""
+    world.converse(TALK)
+    said = {"statement": SAID, "quote": SAID}
+    world.run(FakeModel(lambda *_: {"facts": [said], "decisions": [said]}))
+    later = world.converse(f"User: one more talk. {SAID}.\n\nAssistant: Noted.\n")
+    world.run(FakeModel(lambda *_: {"facts": [said]}))
+    found = document(world, "forget", sha256(TALK), "--yes")
+    assert [row["file"] for row in found["stayed"]] == ["facts.md"]
+    assert RARE not in world.text("decisions.md")
+    for row in document(world, "undo"):  # of what was forgotten for good there is none
+        call("undo", row["run"], "--home", str(world.paths.home))
+    assert f"- {SAID} [from: {later.name}" in world.text("facts.md")
+    assert sha256(TALK) not in world.paths.changes.read_text()
 
 
 def test_a_conversation_that_went_on_is_forgotten_whole_by_the_hash_of_its_end(world: World) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from core.base import files, locks
 from core.base.entry import statement_key
-from core.base.markdown import Bullet, parse_bullets, sanitise_name
+from core.base.markdown import BY_HAND, Bullet, parse_bullets, sanitise_name
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.commands.bullets import change_all
@@ -36,7 +36,7 @@ from core.knowledge.hunks import Hunk
 from core.knowledge.journal import read_journal, states_by_sha
 from core.knowledge.ledger import FORGOTTEN, Entries, Entry, drop_from_trash, note_entries, seen_ledger, write_ledger
 from core.knowledge.projects import cited_name, entry_name
-from core.knowledge.purge import begin_purge
+from core.knowledge.purge import begin_purge, line_of
 from core.knowledge.reversal import hand_over
 from core.search import conversations, store
 from core.sources.archive import KEY, file_of, key_of
@@ -222,25 +222,31 @@ def _without(lines: Sequence[str], there: list[str]) -> list[Hunk]:
 
 
 def _remove(workspace: Workspace, found: Forgotten, names: Collection[str], now: Clock) -> Forgotten:
-    """Purge the lines that rest on it alone, with everything that plans and logs say of it; then its copies in the
-    trash. Lines that others say too lose its name only."""
+    """Purge what rests on it alone, with everything that plans and logs say of it; then its copies in the trash. Of
+    what others say too, in whichever file, only its own lines go."""
     paths, moment = workspace.paths, now()
     others = {*_said_by_others(paths, found.conversations)}
-    # A purge takes every line that says it, in whichever file: also the user's own.
-    lines = [row for row in _all_lines(paths) if _came_from(row) not in names and not row.bullet.struck]
-    standing = {statement for _, statement in map(_said, lines)}
-    said = [(*_said(row), _words(row.file, row.bullet)) for row in (*found.lines, *_logged(paths, names))]
+    standing = {_said(row)[1] for row in found.stayed}
+    standing |= {_said(row)[1] for row in _all_lines(paths) if _came_from(row) not in names and _is_said(row)}
+    said = [(*_said(row), _words(row.file, row.bullet)) for row in found.lines]
     taught = [row for row in _planned(paths) if row.key in found.conversations]
     said += [(row.file, statement_key(row.words), row.words) for row in taught]
     texts = [words for file, key, words in said if key not in standing and (file, key) not in others]
+    lines = {_line(row) for row in (*found.lines, *_logged(paths, names)) if _said(row) not in others}
     day = moment.astimezone(UTC).date().isoformat()
+    errors: list[ErrorInfo] = []
+
+    def left(rows: Sequence[Found]) -> list[Found]:
+        wanted = set(map(_said, rows))
+        return [row for row in _all_lines(paths) if _came_from(row) in names and _said(row) in wanted]
 
     def work(store: Recovered) -> None:
-        run = new_edit_run(moment)
-        _hand_over(paths, found, moment, run, drop=True)
-        for row in (row for row in found.lines if _said(row)[1] in standing):
-            change_file(paths, row.file, partial(_without, [row.bullet.raw]), moment, run=run)
-        begin_purge(paths, texts, day, found.conversations)
+        run = new_edit_run(moment)  # no undo of it: the half that is left would take the line of the others out
+        with collected(errors):
+            _hand_over(paths, found, moment, run, drop=True)
+        # A merge conflict, or details below it, holds a line in place; or another conversation has the same name.
+        held = set(map(_line, left(found.stayed)))
+        begin_purge(paths, texts, day, (*found.conversations, run), lines - held)
         for key in found.conversations:
             entry = store.entries.get(key, {})
             for name in {entry_name(entry), entry_name(entry).rpartition("/")[2]} - {""}:
@@ -252,7 +258,19 @@ def _remove(workspace: Workspace, found: Forgotten, names: Collection[str], now:
 
     with_store(paths, "forget", moment, work)
     purged = complete(workspace, now)
-    return replace(found, how="removed", purged=purged, errors=purged.errors, warnings=(*found.warnings, *purged.notes))
+    rows = left((*found.lines, *found.stayed))
+    notes = [f"this line stays and names it: {row.file}:{row.bullet.line} {row.bullet.text}" for row in rows]
+    warnings = (*found.warnings, *purged.notes, *notes)
+    return replace(found, how="removed", purged=purged, errors=(*errors, *purged.errors), warnings=warnings)
+
+
+def _is_said(row: Found) -> bool:
+    """Whether somebody says it. What a user wrote is theirs, also when they have struck it through."""
+    return not row.bullet.struck or _came_from(row) in ("", BY_HAND)
+
+
+def _line(row: Found) -> str:
+    return line_of(_words(row.file, row.bullet), _came_from(row))
 
 
 def _logged(paths: Paths, names: Collection[str]) -> list[Found]:
