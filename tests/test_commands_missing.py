@@ -6,7 +6,6 @@ import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
@@ -76,58 +75,6 @@ def test_the_next_run_says_so_once_and_the_named_command_puts_everything_back(wo
     assert listed(world) == []
     taken_back(world, run)
     assert world.text("facts.md") == "# Facts\n\n- mine\n" and listed(world) == []  # taken out on purpose now
-
-
-def read_twice(world: World, rules: list[str], model: list[str], minutes: int = 1) -> None:
-    world.converse("a")
-    with patch("core.harvest.distil.distil_offline", lambda conversation: {"facts": rules}):
-        world.limits(provider="offline").run(None)
-    world.clock += timedelta(minutes=minutes)
-    world.limits(provider="openai").run(says(facts=model))
-
-
-def test_what_the_rules_had_read_before_the_model_comes_back_too(world: World) -> None:
-    """Only the later harvest of a content was looked at: what the rules had written before stayed away."""
-    read_twice(world, ["of the rules", "said by both"], ["of the model", "said by both"])
-    whole = world.text("facts.md")
-    assert whole.count("\n- ") == 3
-    (world.paths.knowledge / "facts.md").unlink()
-    assert "vanished from facts.md" in world.run(FakeModel(never)).notes[0]
-    settled(world, back=True)
-    assert sorted(world.text("facts.md").split("\n")) == sorted(whole.split("\n")) and listed(world) == []
-
-
-@pytest.mark.parametrize("minutes", [1, -1], ids=["later", "the clock was set back"])
-def test_a_line_of_the_rules_deleted_beside_those_of_the_model_is_an_edit_by_hand(world: World, minutes: int) -> None:
-    """The plan of the rules was judged alone: its one line was all of it, and the edit of the user an accident."""
-    read_twice(world, ["of the rules"], ["a model read it", "beside other things"], minutes)
-    world.converse("b")
-    world.run(says(facts=["one of b", "entirely different"]))
-    kept = [row for row in world.text("facts.md").split("\n") if "of the rules" not in row and "different" not in row]
-    world.knowledge("facts.md", "\n".join(kept))
-    assert world.run(FakeModel(never)).notes == []
-    assert call("review", "--home", str(world.paths.home))[1] == "nothing waits\n"
-    assert [(row.single, len(row.lines)) for row in listed(world)] == [(True, 1), (True, 1)]
-
-
-def test_what_rules_and_model_both_said_vanishes_once(world: World) -> None:
-    """Each line was counted for both plans, and the list had two items with one id."""
-    read_twice(world, ["said by both", "second of both"], ["Said by both", "second of both"])
-    (world.paths.knowledge / "facts.md").unlink()
-    assert world.run(FakeModel(never)).notes[0].startswith("2 harvested lines vanished from facts.md;")
-    assert "1 item waiting" in call("review", "--kind", "vanished", "--home", str(world.paths.home))[1]
-    settled(world, back=True)
-    assert [line[2:14] for line in world.text("facts.md").split("\n")[2:-1]] == ["said by both", "second of bo"]
-
-
-def test_an_unreadable_archive_that_no_harvest_names_costs_nothing(world: World) -> None:
-    """It ended `review` and the whole check for missing lines."""
-    swallowed(world)
-    (world.paths.plans / "99990101T000000-aaaaaa.jsonl").mkdir()
-    report = world.run(FakeModel(never))
-    assert not report.errors and "vanished from facts.md" in report.notes[0]
-    code, out, err = call("review", "--kind", "vanished", "--home", str(world.paths.home))
-    assert code == 0 and "vanished (" in out, err
 
 
 def test_lines_that_vanish_a_second_time_are_told_again(world: World) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -287,9 +288,10 @@ ANSWERED = "The font comes from a host that the policy forbids."
         ("", "Tool use: **grep**\n\n<details>\n  <summary>Grep for font</summary>\n\n| `font.css` |\n\n</details>\n\n"
          f"- [x] {ANSWERED}\n"),
         ("", f"Tool use: **read_file**\n\nResult:\n\n````\n```css\n```\n````\n\n{ANSWERED}\n"),
+        ("", f"Tool use: **run_terminal_cmd**\n\n```bash\ncat font.css\n```\n\n```\nIt said.\n```\n\n{ANSWERED}\n"),
     ],
     ids=["a thought ends on an item", "what was fetched", "no rule between", "what was only looked at",
-         "a box that is said", "a fence in a fence"],
+         "a box that is said", "a fence in a fence", "what a shell printed"],
 )  # fmt: skip
 def test_an_answer_stands_alone_between_thoughts_and_calls_of_a_history(shop: Path, version: str, told: str) -> None:
     """It went with the thought before it, or what the tools gave back was told as words of the assistant."""
@@ -301,7 +303,7 @@ def test_an_answer_stands_alone_between_thoughts_and_calls_of_a_history(shop: Pa
     )
     assert call("search", "--build", "--quiet")[0] == 0
     out = call("handoff", "2026-01-02_10-00-00Z-font")[1]
-    assert f"{ANSWERED}\n" in out.partition("of the assistant (turn 3):\n> ")[2], out
+    assert re.search(rf"of the assistant \(turn [35]\):\n> (?:- \[x\] )?{re.escape(ANSWERED)}\n", out), out
     assert "Tool use" not in out and "It said" not in out, out
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from core.base import files, locks
 from core.base.entry import statement_key
-from core.base.markdown import BY_HAND, Bullet, parse_bullets, sanitise_name
+from core.base.markdown import Bullet, parse_bullets, sanitise_name
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.commands.bullets import change_all
@@ -30,13 +30,12 @@ from core.harvest.landed import make_confirmed
 from core.harvest.recovery import Recovered, with_store
 from core.knowledge.bullet_text import held_item, without_lines
 from core.knowledge.categories import QUARANTINE, read_text
-from core.knowledge.changes import read_changes
 from core.knowledge.edit import change_file, new_edit_run
 from core.knowledge.hunks import Hunk
 from core.knowledge.journal import read_journal, states_by_sha
 from core.knowledge.ledger import FORGOTTEN, Entries, Entry, drop_from_trash, note_entries, seen_ledger, write_ledger
 from core.knowledge.projects import cited_name, entry_name
-from core.knowledge.purge import begin_purge, line_of
+from core.knowledge.purge import begin_purge
 from core.knowledge.reversal import hand_over
 from core.search import conversations, store
 from core.sources.archive import KEY, file_of, key_of
@@ -88,7 +87,7 @@ def forget(
         yes = answer == 1
     notes = with_store(workspace.paths, "forget", now(), lambda store: _enter(workspace.paths, store, keys, now()))
     problems = _drop_answers(workspace, keys)
-    done = _remove(workspace, found, names, now) if yes else _mark(workspace, found, now)
+    done = _remove(workspace, found, now) if yes else _mark(workspace, found, now)
     left = forget_in_index(workspace)
     return replace(done, errors=(*done.errors, *problems), warnings=(*done.warnings, *notes, *left))
 
@@ -221,32 +220,19 @@ def _without(lines: Sequence[str], there: list[str]) -> list[Hunk]:
     return without_lines(there, lines)[0]
 
 
-def _remove(workspace: Workspace, found: Forgotten, names: Collection[str], now: Clock) -> Forgotten:
-    """Purge what rests on it alone, with everything that plans and logs say of it; then its copies in the trash. Of
-    what others say too, in whichever file, only its own lines go."""
+def _remove(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
+    """Purge the lines that rest on it alone, with everything that plans and logs say of it; then its copies in the
+    trash. Lines that others say too lose its name only."""
     paths, moment = workspace.paths, now()
-    others = {*_said_by_others(paths, found.conversations)}
-    standing = {_said(row)[1] for row in found.stayed}
-    standing |= {_said(row)[1] for row in _all_lines(paths) if _came_from(row) not in names and _is_said(row)}
-    said = [(*_said(row), _words(row.file, row.bullet)) for row in found.lines]
+    texts = [_words(row.file, row.bullet) for row in found.lines]
+    others = {*_said_by_others(paths, found.conversations), *map(_said, found.stayed)}
     taught = [row for row in _planned(paths) if row.key in found.conversations]
-    said += [(row.file, statement_key(row.words), row.words) for row in taught]
-    texts = [words for file, key, words in said if key not in standing and (file, key) not in others]
-    lines = {_line(row) for row in (*found.lines, *_logged(paths, names)) if _said(row) not in others}
+    texts += [row.words for row in taught if (row.file, statement_key(row.words)) not in others]
     day = moment.astimezone(UTC).date().isoformat()
-    errors: list[ErrorInfo] = []
-
-    def left(rows: Sequence[Found]) -> list[Found]:
-        wanted = set(map(_said, rows))
-        return [row for row in _all_lines(paths) if _came_from(row) in names and _said(row) in wanted]
 
     def work(store: Recovered) -> None:
-        run = new_edit_run(moment)  # no undo of it: the half that is left would take the line of the others out
-        with collected(errors):
-            _hand_over(paths, found, moment, run, drop=True)
-        # A merge conflict, or details below it, holds a line in place; or another conversation has the same name.
-        held = set(map(_line, left(found.stayed)))
-        begin_purge(paths, texts, day, (*found.conversations, run), lines - held)
+        _hand_over(paths, found, moment, new_edit_run(moment), drop=True)
+        begin_purge(paths, texts, day, found.conversations)
         for key in found.conversations:
             entry = store.entries.get(key, {})
             for name in {entry_name(entry), entry_name(entry).rpartition("/")[2]} - {""}:
@@ -258,26 +244,7 @@ def _remove(workspace: Workspace, found: Forgotten, names: Collection[str], now:
 
     with_store(paths, "forget", moment, work)
     purged = complete(workspace, now)
-    rows = left((*found.lines, *found.stayed))
-    notes = [f"this line stays and names it: {row.file}:{row.bullet.line} {row.bullet.text}" for row in rows]
-    warnings = (*found.warnings, *purged.notes, *notes)
-    return replace(found, how="removed", purged=purged, errors=(*errors, *purged.errors), warnings=warnings)
-
-
-def _is_said(row: Found) -> bool:
-    """Whether somebody says it. What a user wrote is theirs, also when they have struck it through."""
-    return not row.bullet.struck or _came_from(row) in ("", BY_HAND)
-
-
-def _line(row: Found) -> str:
-    return line_of(_words(row.file, row.bullet), _came_from(row))
-
-
-def _logged(paths: Paths, names: Collection[str]) -> list[Found]:
-    """The lines of a conversation that changes.jsonl tells: no plan has those of a harvest that was undone."""
-    lines = [(row.file, "\n".join((*row.added, *row.removed))) for row in read_changes(paths)]
-    rows = [Found("", file, bullet) for file, text in lines for bullet in parse_bullets(text)]
-    return [row for row in rows if _came_from(row) in names]
+    return replace(found, how="removed", purged=purged, errors=purged.errors, warnings=(*found.warnings, *purged.notes))
 
 
 def _hand_over(paths: Paths, found: Forgotten, moment: datetime, run: str, *, drop: bool) -> bool:

@@ -33,7 +33,8 @@ WRITTEN = 1500
 """The characters of what one edit wrote."""
 DOCUMENT = 6000
 """Those of a document: a plan or a page of notes is what the assistant says."""
-_FENCED = re.compile(r"^```[^`\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_WRITTEN = re.compile(r"Tool use: \*\*\w+\*\*\n+```[^`\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+"""What stands right below a call of an older history of SpecStory."""
 _PATCH = re.compile(r"^(?:\*\*\* Begin Patch|diff --git |@@ |\+\+\+ )|\*\*\* (?:Add|Update) File: ", re.MULTILINE)
 _LEFT_OUT = r"\[… \d+ characters left out …\]"
 _ADDED = re.compile(rf"^(?:\+(?!\+)|(?={_LEFT_OUT}$))(.*)", re.MULTILINE)
@@ -89,7 +90,8 @@ def _new(text: str) -> list[str]:
         return [text.partition("<content>")[2].rpartition("</content>")[0]]
     if " REPLACE" in text:
         return [_BETWEEN.split(block)[-1].rstrip("+>") for block in text.split(" REPLACE")[:-1]]
-    return _NEW.findall(text) or _FENCED.findall(text)[:1]
+    alone = _WRITTEN.match(text)
+    return [alone[1]] if alone else _NEW.findall(text)
 
 
 def output(text: str, clear: Callable[[str], str]) -> str:

@@ -51,7 +51,11 @@ _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 
 def is_document(path: Any) -> bool:
     """Whether a file holds prose, by its name."""
-    return isinstance(path, str) and path[-9:].lower().endswith((".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc"))
+    return (
+        isinstance(path, str)
+        and "\n" not in path
+        and path[-9:].lower().endswith((".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc"))
+    )
 
 
 def clean(text: str) -> str:

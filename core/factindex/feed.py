@@ -194,7 +194,7 @@ def plan_feed(found: FactFiles, records: Sequence[Record], harvests: Harvests, *
     taught = [one for one in taught if (one.sha, one.run) not in history.fed]
     plan.wait = _in_conflict(taught, found, bullets)
     for conversation in taught:
-        if conversation.run not in plan.wait:
+        if conversation.run not in plan.wait and (conversation.sha, conversation.run) not in history.fed:
             _feed(conversation, history, draft, plan, bullets)
     days = [*(row.get("day", "") for row in plan.records), *(fact.last_confirmed for fact in plan.followed.back)]
     _compile(draft, plan, max(days, default=""), harvests.agents)
@@ -205,8 +205,8 @@ def plan_feed(found: FactFiles, records: Sequence[Record], harvests: Harvests, *
 
 
 def _in_conflict(taught: Iterable[Taught], found: FactFiles, bullets: Bullets | None) -> set[str]:
-    """The runs that say what stands in a merge conflict: whether it is a fact, the user has not decided yet. A run is
-    fed as a whole, so it waits as a whole, and the next sync asks again."""
+    """The runs that say what stands in a file with a merge conflict: what stays of it, the user has not decided yet. A
+    run is fed as a whole, so it waits as a whole, and the next sync asks again."""
     open_facts = {(fact.domain, statement_mark(fact.fact)) for fact in found.in_conflict}
     return {
         one.run

@@ -277,7 +277,9 @@ def _tell(report: SyncReport, plan: Plan, lost: int) -> None:
     report.taken_back, report.stayed = plan.taken_back, plan.stayed
     report.dropped, report.reworded = plan.followed.dropped, plan.followed.reworded
     if plan.wait:
-        report.notes.append("runs that repeat lines of a merge conflict become facts when the conflict has ended")
+        report.notes.append(
+            "harvests that say what stands in a file with a merge conflict become facts when the conflict has ended"
+        )
     if plan.followed.held:
         report.notes.append(
             f"{plan.followed.held} facts have lost their bullets at once and stay: 'knowledge review --kind vanished'"

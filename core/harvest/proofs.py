@@ -8,7 +8,7 @@ gone on purpose. Until then their conversations stay in the trash.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,7 +18,6 @@ from core.base.paths import Paths
 from core.harvest.landed import Standing
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import Entries, Entry
-from core.knowledge.lines import PlannedFile, key_of
 
 ARCHIVES_IN_MEMORY = 4
 
@@ -41,15 +40,12 @@ class Proofs:
             return self._fresh[sha256]
         if entry is None or entry.get("status") != "harvested":
             return None
-        return self.archive(str(entry.get("run", ""))).get(sha256)
-
-    def archive(self, run: str) -> dict[str, FrozenPlan]:
-        """The plans of one archived run, by sha256. Raises OSError."""
+        run = str(entry.get("run", ""))
         if run not in self._archives:
             if len(self._archives) >= ARCHIVES_IN_MEMORY:
                 self._archives.pop(next(iter(self._archives)))
             self._archives[run] = read_plans(self._paths.plans, run)
-        return self._archives[run]
+        return self._archives[run].get(sha256)
 
     def is_proven(self, sha256: str, entry: Mapping[str, Any] | None) -> bool:
         return self.plan(sha256, entry) is not None
@@ -118,22 +114,20 @@ def find_missing(
     are named only for whoever asks with `single`."""
     wanted, since, standing = set(also), now - timedelta(days=days), Standing(paths, many=True)
     found: list[Missing] = []
-    in_part: dict[str, FrozenPlan] = {}
+    in_part: list[tuple[str, FrozenPlan]] = []
     asked = {
         sha: entry
         for sha, entry in entries.items()
         if entry.get("status") == "harvested" and (sha in wanted or entry.get("trash") or _is_since(entry, since))
     }
-    first = "" if single else since.strftime("%Y%m%dT%H%M%S")
-    runs = [path.stem for path in paths.plans.glob("*.jsonl") if path.stem >= first]
-    for sha, plan in _plans_of(asked, proofs, runs):
-        if not standing.has_all(plan):
-            in_part[sha] = plan
-    for sha, plan in in_part.items():
-        lost = standing.lost(plan).items()
-        found += [_missing(standing, sha, asked[sha], plan, name, lines) for name, lines in lost]
+    for sha, entry in sorted(asked.items(), key=lambda row: str(row[1].get("run", ""))):
+        plan = proofs.plan(sha, entry)
+        if plan is None or standing.has_all(plan):
+            continue
+        in_part.append((sha, plan))
+        found += [_missing(standing, sha, entry, plan, name, lines) for name, lines in standing.lost(plan).items()]
     overwritten = {row.file for row in found}
-    for sha, plan in in_part.items() if overwritten or single else ():
+    for sha, plan in in_part if overwritten or single else ():
         rows = [
             _missing(standing, sha, asked[sha], plan, name, lines)
             for name, lines in standing.lost(plan, in_part=True).items()
@@ -141,51 +135,6 @@ def find_missing(
         found += [row for row in rows if row.file in overwritten]
         found += [replace(row, single=True) for row in rows if single and row.file not in overwritten]
     return found
-
-
-def _plans_of(asked: Mapping[str, Entry], proofs: Proofs, runs: Iterable[str]) -> Iterator[tuple[str, FrozenPlan]]:
-    """What some harvests planned, by run, each together with what other `runs` had planned of the same content: what
-    the rules have read a model reads once more. The last plan of a content is the whole of it. Raises OSError, but not
-    for an archive that no entry names."""
-    last: dict[str, list[str]] = {}
-    for sha, entry in asked.items():
-        last.setdefault(str(entry.get("run", "")), []).append(sha)
-    plans: dict[str, list[FrozenPlan]] = {}
-    for run in sorted({*last, *(runs if asked else ())}):
-        try:
-            archive = proofs.archive(run)
-        except OSError:
-            if run in last:
-                raise
-            continue
-        for sha, plan in archive.items():
-            if sha in asked and str(asked[sha].get("run", "")) != run:
-                plans.setdefault(sha, []).append(plan)
-        for sha in last.get(run, ()):
-            if (own := proofs.plan(sha, asked[sha])) is not None:
-                yield sha, _together([*plans.pop(sha, ()), own])
-    for sha, left in plans.items():  # the plan that the entry names is gone, or the clock was set back since
-        own = proofs.plan(sha, asked[sha])
-        yield sha, _together([*left, *([own] if own is not None else [])])
-
-
-def _together(plans: list[FrozenPlan]) -> FrozenPlan:
-    """The plans of one content as one, each statement once, in the words of the first: only those were written."""
-    if len(plans) == 1:
-        return plans[0]
-    rows: dict[str, PlannedFile] = {}
-    for row in (row for plan in plans for row in plan.files):
-        old = rows.get(row.name, replace(row, lines=(), done=()))
-        rows[row.name] = replace(old, lines=_once(old.lines + row.lines), done=_once(old.done + row.done))
-    notes = {name: record for plan in plans for name, record in plan.notes.items()}
-    return replace(plans[-1], files=tuple(rows.values()), notes=notes)
-
-
-def _once(lines: tuple[str, ...]) -> tuple[str, ...]:
-    found: dict[str, str] = {}
-    for line in lines:
-        found.setdefault(key_of(line) or line, line)
-    return tuple(found.values())
 
 
 def _missing(standing: Standing, sha: str, entry: Entry, plan: FrozenPlan, name: str, lines: list[str]) -> Missing:

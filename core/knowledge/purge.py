@@ -52,11 +52,11 @@ OWN = frozenset((*CATEGORY_FILES, QUARANTINE, REMOVED, "digest.md", "changes.jso
 
 @dataclass(frozen=True)
 class Purge:
-    """Statements: `digests` are the hashes of what they say, or of a `line_of` one conversation alone; `passages` those
-    of their words, by how many these are (of those that are too short to be looked for in other texts there is none).
-    `marks` are the short names (entry.statement_mark, same.mark_of_text) under which plans and the ledger speak of
-    them; those of other spellings are added when they are met. `harvests` are conversations (sha256) and runs of which
-    nothing stays that a plan or a row of changes.jsonl says."""
+    """Statements: `digests` are the hashes of what they say, `passages` those of their words, by how many these are
+    (of those that are too short to be looked for in other texts there is none). `marks` are the short names
+    (entry.statement_mark, same.mark_of_text) under which plans and the ledger speak of them; those of other spellings
+    are added when they are met. `harvests` are conversations (sha256) of which nothing stays that a plan or a row of
+    changes.jsonl says."""
 
     secret: bytes
     digests: frozenset[str]
@@ -96,7 +96,7 @@ class Purge:
 
     @property
     def has_short(self) -> bool:
-        """Whether something is looked for as a line only: a statement too short for a passage, or a `line_of`."""
+        """Whether one of the statements is too short to be looked for as a passage."""
         return len(self.digests) > sum(map(len, self.passages.values()))
 
     def holds(self, text: str) -> bool:
@@ -133,15 +133,9 @@ class Purge:
         return {"secret": self.secret.hex(), "passages": passages, **lists}
 
 
-def line_of(text: str, source: str) -> str:
-    """What a bullet says and which conversation said it: who else says the same keeps it."""
-    return f"{text} [from: {source}]"
-
-
-def purge_of(texts: Iterable[str], secret: bytes, harvests: Iterable[str] = (), lines: Iterable[str] = ()) -> Purge:
-    """The purge of what some texts say, and of some lines (`line_of`)."""
-    marks, passages = set[str](), dict[int, set[str]]()
-    digests = {hashed(secret, statement_key(line)) for line in lines}
+def purge_of(texts: Iterable[str], secret: bytes, harvests: Iterable[str] = ()) -> Purge:
+    """The purge of what some texts say."""
+    digests, marks, passages = set[str](), set[str](), dict[int, set[str]]()
     for text in texts:
         digests.add(hashed(secret, statement_key(text)))
         title = f"{text[:79].rstrip()}…"  # of a conversation that begins with it, as a ledger has it
@@ -172,13 +166,9 @@ def _readings(line: str) -> Iterator[str]:
         yield split_provenance(text.removeprefix(_POINTER))[0]
     elif text.startswith("- "):
         for bullet in parse_bullets(text):
-            held = held_item(bullet).text
             yield bullet.text
             yield _MARK.sub("", bullet.text)
-            yield held
-            if bullet.provenance is not None:
-                yield line_of(bullet.text, bullet.provenance.source)
-                yield line_of(held, bullet.provenance.source)
+            yield held_item(bullet).text
 
 
 # --- the intent -------------------------------------------------------------------------------------------------------
@@ -195,21 +185,18 @@ def begun(paths: Paths) -> Purge | None:
         return None
 
 
-def begin_purge(
-    paths: Paths, texts: Sequence[str], day: str, harvests: Iterable[str] = (), lines: Iterable[str] = ()
-) -> Purge:
-    """Remember for ever that these texts stay away, and that they are about to be purged; some `lines` (`line_of`) are
-    purged and not remembered. Durable, in this order: kept away, then what is to be done; from then on a purge that is
-    cut off can be completed without its words. Raises OSError."""
+def begin_purge(paths: Paths, texts: Sequence[str], day: str, harvests: Iterable[str] = ()) -> Purge:
+    """Remember for ever that these texts stay away, and that they are about to be purged. Durable, in this order: kept
+    away, then what is to be done; from then on a purge that is cut off can be completed without its words. Raises
+    OSError."""
     removed = read_removed(paths)
-    purge = purge_of(texts, removed.secrets[0] if removed.secrets else os.urandom(32), harvests, lines)
-    kept_away = {hashed(purge.secret, statement_key(text)) for text in texts}
+    purge = purge_of(texts, removed.secrets[0] if removed.secrets else os.urandom(32), harvests)
     path = paths.knowledge / REMOVED
     files.make_folder(paths.state)
     for _ in range(ATTEMPTS if texts else 0):
         old = files.read_or_empty(path)
         new = old
-        for digest in sorted(kept_away):
+        for digest in sorted(purge.digests):
             new = with_hash(new, purge.secret, digest, day)
         if new == old:
             break
@@ -301,20 +288,13 @@ def _purged(name: str, data: bytes, purge: Purge) -> bytes | None:
     return None
 
 
-def _is_of(row: Mapping[str, Any], purge: Purge) -> bool:
-    """Whether a record, or the change that one in `.state/log` tells, is of one of the `harvests`."""
-    change = row.get("change")
-    rows = (row, change) if isinstance(change, dict) else (row,)
-    return any(one.get(key) in purge.harvests for one in rows for key in ("sha", "run"))
-
-
 def _records(data: bytes, purge: Purge) -> Iterator[bytes]:
     """Lines with checksums: those that change get new ones. A damaged line that holds it goes."""
     for line in data.splitlines(keepends=True):
         record = decode_line(line.rstrip(b"\n"))
         if record is None:
             yield b"" if purge.holds(line.decode("utf-8", "replace")) else line
-        elif not _is_of(record, purge) or record.get("t") == "entry":
+        elif record.get("sha") not in purge.harvests or record.get("t") == "entry":
             made = purge.scrubbed(record)
             yield line if made == record else b"" if made is DROP else encode(made)
 
@@ -328,7 +308,7 @@ def _rows(data: bytes, purge: Purge) -> Iterator[bytes]:
             yield b"" if purge.holds(line.decode("utf-8", "replace")) else line
             continue
         made = purge.scrubbed(row)
-        if isinstance(row, dict) and _is_of(row, purge):
+        if isinstance(row, dict) and row.get("sha") in purge.harvests:
             continue
         if made == row:
             yield line

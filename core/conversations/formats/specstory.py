@@ -212,8 +212,9 @@ def _called_alone(lines: Sequence[Line], marked: set[int]) -> dict[int, int]:
 
 def _end_of_call(lines: Sequence[Line], first: int, tool: str, marked: set[int], closed: set[int]) -> int:
     """Up to what was given and came back: a few words of the tool's own, code in a fence right below the call or below
-    a word of its own, and a table that is closed, with the empty line behind it; what else stands below is said."""
-    last, within, is_its_own = first, "", True
+    a word of its own (of a shell what it printed in a second one), and a table that is closed, with the empty line
+    behind it; what else stands below is said."""
+    last, within, fences = first, "", 2 if tool.lower() in SHELLS else 1
     for at in range(first + 1, len(lines)):
         text = lines[at].text
         fence = _FENCE.match(text)
@@ -221,13 +222,13 @@ def _end_of_call(lines: Sequence[Line], first: int, tool: str, marked: set[int],
             break
         if within:
             if text.strip() == within:
-                last, within, is_its_own = at, "", False
-        elif fence and is_its_own:
+                last, within, fences = at, "", 0 if within.startswith("<") else fences - 1
+        elif fence and fences:
             within = fence[0]
         elif text.startswith("<details>"):
             last, within = at, "</details>" if at in closed else ""
         elif _OF_CALL.match(text) or ("todo" in tool.lower() and _OF_LIST.match(text)):
-            last, is_its_own = at, True
+            last, fences = at, 1
         elif text.strip():
             break
     return last + (last + 1 < len(lines) and not lines[last + 1].text.strip())
