@@ -321,18 +321,6 @@ def test_a_line_that_others_say_too_loses_the_name_though_an_editor_saves_meanwh
     assert talks["first"].name not in facts.read_text() and talks["second"].name in facts.read_text()
 
 
-@pytest.mark.parametrize("mark", ["", "~~"])
-def test_a_line_of_the_user_in_another_file_is_not_taken_along(world: World, mark: str) -> None:
-    """It says what the forgotten conversation said, and went for good, while it was told that none of yours would."""
-    talks = everywhere(world)
-    run(world, "add", "questions", SAID)
-    world.knowledge("questions.md", world.text("questions.md").replace(SAID, f"{mark}{SAID}{mark}"))
-    yours = world.text("questions.md")
-    out = run(world, "forget", talks["first"].name, "--yes")
-    assert world.text("questions.md") == yours, out
-    assert "facts.md:3 stays, since another line says the same" in out, out
-
-
 def test_no_sentence_of_a_forgotten_document_is_left_in_the_library(world: World) -> None:
     page = world.folder / "page.md"
     page.write_text(f"# The pump\n\nThe pump is what lifts the {RARE} water out of the cellar. It hums at night.\n")

@@ -375,9 +375,10 @@ def test_an_edit_is_not_undone_by_one_in_another_place() -> None:
     ("made", "times"),
     [
         (lambda times: "_**Agent**_\n\nTool use: **grep**\n\n" + "<details>\n" * times, 1500),
+        (lambda times: "_**Agent**_\n\n" + "Tool use: **Edit**\n\n```x\nq\n`````\n" * times, 300),
         (lambda times: f"    at x{'(a:b)' * times}\n" * 3, 30),
     ],
-    ids=["tables", "frames"],
+    ids=["tables", "fences", "frames"],
 )
 def test_a_hand_off_takes_no_longer_for_what_repeats(made: Callable[[int], str], times: int) -> None:
     """A history of 200 KB, or a trace of three lines, kept who asked waiting for half a minute."""

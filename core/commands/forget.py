@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from core.base import files, locks
 from core.base.entry import statement_key
-from core.base.markdown import BY_HAND, Bullet, parse_bullets, sanitise_name
+from core.base.markdown import Bullet, parse_bullets, sanitise_name
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.commands.bullets import change_all
@@ -87,7 +87,7 @@ def forget(
         yes = answer == 1
     notes = with_store(workspace.paths, "forget", now(), lambda store: _enter(workspace.paths, store, keys, now()))
     problems = _drop_answers(workspace, keys)
-    done = _remove(workspace, found, names, now) if yes else _mark(workspace, found, now)
+    done = _remove(workspace, found, now) if yes else _mark(workspace, found, now)
     left = forget_in_index(workspace)
     return replace(done, errors=(*done.errors, *problems), warnings=(*done.warnings, *notes, *left))
 
@@ -220,21 +220,14 @@ def _without(lines: Sequence[str], there: list[str]) -> list[Hunk]:
     return without_lines(there, lines)[0]
 
 
-def _remove(workspace: Workspace, found: Forgotten, names: Collection[str], now: Clock) -> Forgotten:
+def _remove(workspace: Workspace, found: Forgotten, now: Clock) -> Forgotten:
     """Purge the lines that rest on it alone, with everything that plans and logs say of it; then its copies in the
-    trash. Lines that others say too lose its name only. A purge takes what is said in whichever file: what somebody
-    else says in another one, or the user wrote, stays in both, and is told."""
+    trash. Lines that others say too lose its name only."""
     paths, moment = workspace.paths, now()
-    rows = [row for row in _all_lines(paths) if _came_from(row) not in names]
-    elsewhere = {_said(row)[1] for row in rows if not row.bullet.struck or _came_from(row) in ("", BY_HAND)}
     texts = [_words(row.file, row.bullet) for row in found.lines]
     others = {*_said_by_others(paths, found.conversations), *map(_said, found.stayed)}
     taught = [row for row in _planned(paths) if row.key in found.conversations]
     texts += [row.words for row in taught if (row.file, statement_key(row.words)) not in others]
-    texts = [words for words in texts if statement_key(words) not in elsewhere]
-    kept = [row for row in found.lines if _said(row)[1] in elsewhere]
-    stays = "stays, since another line says the same: 'knowledge rm' takes it out"
-    notes = [f"{row.file}:{row.bullet.line} {stays}" for row in kept]
     day = moment.astimezone(UTC).date().isoformat()
 
     def work(store: Recovered) -> None:
@@ -251,8 +244,7 @@ def _remove(workspace: Workspace, found: Forgotten, names: Collection[str], now:
 
     with_store(paths, "forget", moment, work)
     purged = complete(workspace, now)
-    warnings = (*found.warnings, *purged.notes, *notes)
-    return replace(found, how="removed", purged=purged, errors=purged.errors, warnings=warnings)
+    return replace(found, how="removed", purged=purged, errors=purged.errors, warnings=(*found.warnings, *purged.notes))
 
 
 def _hand_over(paths: Paths, found: Forgotten, moment: datetime, run: str, *, drop: bool) -> bool:

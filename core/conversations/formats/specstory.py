@@ -9,7 +9,7 @@ came back.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -206,11 +206,13 @@ def _called_alone(lines: Sequence[Line], marked: set[int]) -> dict[int, int]:
     for at, line in enumerate(lines):
         answers = "User" not in line.text if at in marked else answers
         if answers and at > last and at not in shown and (called := _USE_ALONE.match(line.text)):
-            found[at] = last = _end_of_call(lines, at, called[1], marked, closed)
+            found[at] = last = _end_of_call(lines, at, called[1], marked, closed, shown)
     return found
 
 
-def _end_of_call(lines: Sequence[Line], first: int, tool: str, marked: set[int], closed: set[int]) -> int:
+def _end_of_call(
+    lines: Sequence[Line], first: int, tool: str, marked: set[int], closed: set[int], shown: Container[int]
+) -> int:
     """Up to what was given and came back: a few words of the tool's own, code in a fence right below the call or below
     a word of its own (of a shell what it printed in a second one), and a table that is closed, with the empty line
     behind it; what else stands below is said."""
@@ -218,10 +220,14 @@ def _end_of_call(lines: Sequence[Line], first: int, tool: str, marked: set[int],
     for at in range(first + 1, len(lines)):
         text = lines[at].text
         fence = _FENCE.match(text)
-        if at in marked or (not within.startswith("`") and (text == "---" or _USE_ALONE.match(text))):
+        in_code = within.startswith("`")
+        if at in marked or (text == "---" and not in_code):
+            break
+        if _USE_ALONE.match(text) and not (in_code and at in shown):  # the next call
             break
         if within:
-            if text.strip() == within:
+            ends = fence is not None and fence[0] == text.strip() and len(fence[0]) >= len(within) and in_code
+            if ends or text.strip() == within:
                 last, within, fences = at, "", 0 if within.startswith("<") else fences - 1
         elif fence and fences:
             within = fence[0]
