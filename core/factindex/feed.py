@@ -194,6 +194,7 @@ def plan_feed(found: FactFiles, records: Sequence[Record], harvests: Harvests, *
     taught = [one for one in taught if (one.sha, one.run) not in history.fed]
     plan.wait = _in_conflict(taught, found, bullets)
     for conversation in taught:
+        # Of two held lines that say the same the first has fed both.
         if conversation.run not in plan.wait and (conversation.sha, conversation.run) not in history.fed:
             _feed(conversation, history, draft, plan, bullets)
     days = [*(row.get("day", "") for row in plan.records), *(fact.last_confirmed for fact in plan.followed.back)]
