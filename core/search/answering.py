@@ -82,6 +82,10 @@ _ENDS = re.compile(r"((?<=[.!?。！？])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[^\s])|\n
 _POINTS_BACK = re.compile(
     r"(?:this|that|these|those|it|they|same|otherwise|das|dies\w*|questo|cela|c'est|esto)\b", re.I
 )
+_LETTER = re.compile(r"(?!<blank>\Z).*[^\W\d_]", re.DOTALL)
+"""A sentence has a letter: a line of a listing may be "125 }", and what aider writes for an empty message "<blank>"."""
+SHORT = 2
+"""A turn of at most this many sentences may be a number alone: what `wc -l` counts."""
 _HEADING = re.compile(r"(?:#{1,6} .*|\*\*[^*]+\*\*:?|[A-Z][\w /-]{2,40}:)\Z")
 _FENCE = re.compile(r"`{3,}[\w.+-]*\Z")
 _BOLD = re.compile(r"`[^`]*`|(?<![\w/])\*\*(?![\s/])([^*]+)(?<![\s/])\*\*(?![\w/])")
@@ -328,7 +332,8 @@ def weighed(
         apart = one.position - position
         near = worth.get(one.position, 0.0) if worth is not None else -0.25 if apart < 0 else min(0.2, 0.02 * apart)
         for at, (text, _) in enumerate(texts):
-            if text.strip("#*-_=`| \t") and text not in told:
+            tells = _LETTER.match(text) or (len(texts) <= SHORT and text[:1].isdigit())
+            if tells and text not in told:
                 around = frozenset().union(*has[max(0, at - AROUND) : at + AROUND + 1])
                 concludes = CONCLUDES * (one.role == "assistant" and at >= len(texts) - 4 and len(texts) > 8)
                 base = near + OF_AROUND * _mass(shares, around) + concludes + _manner(asked, one, text)
