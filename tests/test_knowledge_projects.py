@@ -147,7 +147,7 @@ def test_of_versions_of_one_playbook_the_usual_one_is_told(tmp_path: Path) -> No
     steps that differ ("push ENV=staging" and "push ENV=production") neither is the other's version."""
     world = World(tmp_path)
     runs = [("mine", "fmt -> lint -> test"), ("below", "fmt -> lint -> test"), ("below", "test -> lint -> fmt")]
-    runs += [("mine", "fmt -> lint")]
+    runs += [("mine", "fmt -> lint"), ("mine", "build -> fmt -> lint -> test")]
     runs += [("mine", "build -> test -> push ENV=staging"), ("mine", "build -> test -> push ENV=production")]
     world.knowledge("playbooks.md", "".join(line(f"**Checks of app**: {steps}", source) for source, steps in runs))
     assert {row.partition(": ")[2] for row in shown(world)} == {
@@ -160,6 +160,29 @@ def test_of_versions_of_one_playbook_the_usual_one_is_told(tmp_path: Path) -> No
         "playbooks.md", "".join(line(f"**Checks of app**: {steps}", source) for source, steps in runs) + hand
     )
     assert hand in str(project_digest(world.paths, 4096, PROJECTS, APP, only=False).text), "the user wrote it"
+
+
+def test_what_a_session_left_in_git_is_told_until_the_next_day_of_work(tmp_path: Path) -> None:
+    """Of nine open tasks in the contexts of six projects three asked for commits that had been made minutes after the
+    session: an agent looked for changes that nobody had any more. `git status` knows better."""
+    world = World(tmp_path)
+    left = (
+        "Commit `app.py`, `cli.py` on branch main: changed and not committed when the session ended",
+        "Commit the conflicts of `git merge origin/main`: worked on, and not committed in the session",
+        "Check whether the commit “fix: the port” went through: the session ends before its result",
+    )
+    other = "Commit to a date for the release"
+    world.knowledge("tasks.md", "# Tasks\n\n## Open\n\n" + "".join(line(text, "mine") for text in (*left, other)))
+    world.knowledge("facts.md", line("The port is 8080", "below"))
+    assert set(shown(world)) == {*left, other, "The port is 8080"}, "of the same day: nobody knows which was later"
+    world.knowledge("facts.md", line("The port is 8080", "below").replace("01-02", "01-03"))
+    assert set(shown(world)) == {other, "The port is 8080"}
+    world.knowledge("facts.md", line("The port is 8080", "theirs").replace("01-02", "01-03"))
+    assert set(shown(world)) == {*left, other}, "another project's work says nothing of this one"
+    world.knowledge("tasks.md", "# Tasks\n\n## Open\n\n" + f"- {left[0]}\n" + line(other, "mine"))
+    world.knowledge("facts.md", line("The port is 8080", "below").replace("01-02", "01-03"))
+    mine = project_digest(world.paths, 4096, PROJECTS, APP, only=False)
+    assert mine is not None and f"- {left[0]}\n" in mine.text, "the user wrote it"
 
 
 def test_what_seems_outdated_says_so_and_gives_its_room_to_what_is_sure(tmp_path: Path) -> None:

@@ -91,8 +91,24 @@ def test_a_question_about_the_end_is_told_the_end_and_that_it_is_the_end(shop: P
     kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
     (kept / "s4.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert call("search", "--build", "--quiet")[0] == 0
+    for asked in ("did the banner of the landing page ever move?", "What happened to the banner of the landing page?"):
+        found = answered("find", query=asked)
+        assert "[63 user, the last] Leave everything as it was" in found and len(found) <= 2500
+    assert "[63 user, the last]" in answered(
+        "find", query="Wie ging es mit dem banner der landing page am Schluss aus?"
+    )
+    call_of = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "make banner"}}
+    printed = {"type": "tool_result", "tool_use_id": "t1", "content": "Interrupted after 3 s"}
+    rows += [
+        turn("assistant", [call_of], len(rows), "s4", shop),
+        turn("user", [printed], len(rows) + 1, "s4", shop),
+    ]
+    (kept / "s4.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call("search", "--build", "--quiet")[0] == 0
     found = answered("find", query="did the banner of the landing page ever move?")
-    assert "[63 user, the last] Leave everything as it was" in found and len(found) <= 2500
+    assert "[64, the last] make banner … [65, the last] Interrupted" in found, (
+        "a tool's output is behind the last words"
+    )
 
 
 def test_a_long_message_does_not_take_the_room_of_what_was_agreed_before(tmp_path: Path) -> None:

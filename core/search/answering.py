@@ -82,6 +82,10 @@ _ENDS = re.compile(r"((?<=[.!?。！？])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[^\s])|\n
 _POINTS_BACK = re.compile(
     r"(?:this|that|these|those|it|they|same|otherwise|das|dies\w*|questo|cela|c'est|esto)\b", re.I
 )
+_LETTER = re.compile(r"(?!<blank>\Z).*[^\W\d_]", re.DOTALL)
+"""A sentence has a letter: a line of a listing may be "125 }", and what aider writes for an empty message "<blank>"."""
+SHORT = 2
+"""A turn of at most this many sentences may be a number alone: what `wc -l` counts."""
 _HEADING = re.compile(r"(?:#{1,6} .*|\*\*[^*]+\*\*:?|[A-Z][\w /-]{2,40}:)\Z")
 _FENCE = re.compile(r"`{3,}[\w.+-]*\Z")
 _BOLD = re.compile(r"`[^`]*`|(?<![\w/])\*\*(?![\s/])([^*]+)(?<![\s/])\*\*(?![\w/])")
@@ -95,7 +99,10 @@ _ASKS_CAUSE = re.compile(r"\b(?:why|reason|cause|how come|warum|pourquoi|perché
 _ASKS_VALUE = re.compile(r"\b(?:which|what|how (?:many|much|long|large)|where|version|number|port|limit|name)\b", re.I)
 _VALUE = re.compile(r"\d|`[^`]+`|/\w+/|\w\.\w{2,4}\b")
 _ASKS_END = re.compile(
-    r"\b(?:last|end(?:ed|s)?|stop(?:ped)?|still|left|open|ever|next|gone|finished|became|become|quiet|undone)\b",
+    r"\b(?:last|end(?:ed|s)?|stop(?:ped)?|still|left|open|ever|next|gone|finished|became|become|quiet|undone|happened|"
+    r"outcome|how far|(?:came|come) of|broke off|finally|schlu(?:ss|ß)|end(?:e|ete)|geendet|zuletzt|schlie(?:ss|ß)lich|"
+    r"finalement|fini\w*|termin\w+|al final|por fin|acab\w+|no fim|alla fine|finit[aeio])\b|"
+    r"закончил|кончил|в итоге|в конце|остал[оа]|最后|最終|结束|結局",
     re.IGNORECASE,
 )
 _ASKS_REFUSAL = re.compile(
@@ -148,7 +155,7 @@ class _Sentence(NamedTuple):
 class Weighed(NamedTuple):
     """The sentences of some turns with what speaks for each, of which an excerpt is made for any room. `shares` is how
     much of the question each of its terms is, and behind them what each likely one counts; `asked` the same with
-    nothing for those. `last` is the turn at which the conversation ends."""
+    nothing for those. `last` is the turn with the last words of the conversation."""
 
     shares: Sequence[float]
     asked: Sequence[float]
@@ -229,7 +236,8 @@ def answering(
         wanted[at] = max(wanted.get(at, 0.0), near)
     pieces = _whole(stored.turns_at(database, thread, sorted(wanted)), printed)
     pieces = _with_questions(database, thread, spoken, pieces)
-    return weighed(query, stems, pieces, 0, wanted, told, stored.last_position(database, thread))
+    last = spoken[-1][0] if spoken else stored.last_position(database, thread)
+    return weighed(query, stems, pieces, 0, wanted, told, last)
 
 
 def _with_questions(
@@ -310,7 +318,7 @@ def weighed(
     last: int = -1,
 ) -> Weighed:
     """The sentences of these turns, without those that stand in `told`. `worth` is what speaks for a turn beforehand;
-    without it how far it is from `position`. The turn at `last` is the end of its conversation, and is marked so."""
+    without it how far it is from `position`. From the turn at `last` on, the last words, turns are marked so."""
     turns = [(one, [(text, words_of(text)) for text in sentences(one.text)]) for one in pieces]
     terms = (*query.terms, *query.likely)
     wanted = {stem: at for at, term in enumerate(terms) for stem in term.stems}
@@ -324,7 +332,8 @@ def weighed(
         apart = one.position - position
         near = worth.get(one.position, 0.0) if worth is not None else -0.25 if apart < 0 else min(0.2, 0.02 * apart)
         for at, (text, _) in enumerate(texts):
-            if text.strip("#*-_=`| \t") and text not in told:
+            tells = _LETTER.match(text) or (len(texts) <= SHORT and text[:1].isdigit())
+            if tells and text not in told:
                 around = frozenset().union(*has[max(0, at - AROUND) : at + AROUND + 1])
                 concludes = CONCLUDES * (one.role == "assistant" and at >= len(texts) - 4 and len(texts) > 8)
                 base = near + OF_AROUND * _mass(shares, around) + concludes + _manner(asked, one, text)
@@ -444,7 +453,7 @@ def _joined(rows: Sequence[_Sentence], last: int, *, numbered: bool) -> str:
     text, before = "", None
     for row in rows:
         near = before is not None and (before.position, before.at + 1) == (row.position, row.at)
-        who = " user" * (row.role == "user") + ", the last" * (row.position == last)
+        who = " user" * (row.role == "user") + ", the last" * (0 <= last <= row.position)
         mark = f"[{row.position + 1}{who}] " if numbered and (before is None or before.position != row.position) else ""
         text += ("" if not text else " " if near else " … ") + mark + row.text
         before = row
