@@ -94,7 +94,7 @@ class KnownProjects:
         self._paths = paths
 
     @cached_property
-    def _all(self) -> projects.KnownProjects:
+    def _all(self) -> projects.Projects:
         """Raises KnowledgeError for a ledger that cannot be read: a fact that went to the wrong place stays there."""
         return projects.projects_of(seen_ledger(self._paths))
 
