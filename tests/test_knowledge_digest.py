@@ -114,6 +114,7 @@ def test_the_sections_are_those_of_the_file() -> None:
     digest = render_digest(rows, 1024)
     assert digest is not None and digest.dropped
     sizes = section_sizes(digest.text)
+    assert sizes["tasks_open"] == len(b"\n## Open tasks\n- [ ] do it\n  first this\n")
     assert sum(sizes.values()) == len(digest.text.removeprefix(HEADER).removesuffix(NOTE).encode())
     assert section_sizes(digest.text + "\n## Mine\n- x\n").keys() == sizes.keys()
     assert section_sizes("") == section_sizes("# Notes\n- none\n") == {}

@@ -13,13 +13,17 @@ PROJECT_FOLDER = ".manual_slop"
 
 
 class _Below:
-    """A place below the home."""
+    """A place below the home, made when it is first asked for."""
 
     def __init__(self, below: str) -> None:
         self._below = below
 
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
     def __get__(self, paths: Paths, owner: type) -> Path:
-        return paths.home / self._below
+        found = vars(paths)[self._name] = paths.home / self._below
+        return found
 
 
 @dataclass(frozen=True)

@@ -77,9 +77,10 @@ class Item:
         return found if isinstance(found, str) else ""
 
 
-def scan(text: str) -> list[Item]:
-    """The items of a file. Never fails: what cannot be read is an item with a problem, everything else is prose."""
-    return list(_items(text, frontmatter(text)[1]))
+def scan(text: str, body: int | None = None) -> list[Item]:
+    """The items of a file, of which `body` is the offset behind its frontmatter where that is known. Never fails: what
+    cannot be read is an item with a problem, everything else is prose."""
+    return list(_items(text, frontmatter(text)[1] if body is None else body))
 
 
 def frontmatter(text: str) -> tuple[dict[str, str], int]:

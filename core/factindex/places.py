@@ -129,7 +129,8 @@ def read_one(name: str, data: bytes) -> FactFile:
     if why:
         return _broken(name, data, line, why)
     text = data.decode("utf-8")
-    items, front = scan(text), frontmatter(text)[0]
+    front, body = frontmatter(text)
+    items = scan(text, body)
     if not items and not front:
         said = "it is empty" if not text.strip(BOM).strip() else "there is neither frontmatter nor a fact in it"
         return _broken(

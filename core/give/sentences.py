@@ -119,9 +119,9 @@ def threads_of(talks: sqlite3.Connection, project: str, session: str) -> dict[in
 
 
 class Asked(NamedTuple):
-    """The rare words of a prompt, as stems: how each is `spelled` and what it is `worth` in
-    a project of `total` turns; the turns with most of them, `best` first; what the `whole`
-    prompt is worth, with the words that nobody said here. `least` are shared by a sentence that speaks to it."""
+    """The rare words of a prompt, as stems: how each is `spelled` and what it is `worth` in a project of `total` turns;
+    the turns with most of them, the `best` first; what the `whole` prompt is worth, with the words that nobody said
+    here. `least` are shared by a sentence that speaks to it."""
 
     spelled: Mapping[str, str]
     worth: Mapping[str, float]

@@ -24,8 +24,8 @@ from core.knowledge.hunks import place_in
 from core.knowledge.swap import EDITOR_WAIT, EditorWait, swap_in
 
 ATTEMPTS = 10
-FEW_STATEMENTS = 8
-"""At most this many statements are looked for in the bullets that may say them; for more, all are taken apart."""
+MAX_LINES_ONE_BY_ONE = 8
+"""At most this many lines are searched for one by one; for more, the file is taken apart once."""
 TAIL_BYTES = 1 << 16
 """How much of a file's end is looked at for an unfinished line: far more than a planned line is long."""
 
@@ -81,13 +81,27 @@ def _read_end(fd: int, size: int, number: int) -> bytes:
 
 def missing_lines(data: bytes, lines: Sequence[str]) -> list[bytes]:
     """Those of `lines` that the file does not hold in these very bytes, each once."""
+    wanted = dict.fromkeys(line.encode("utf-8") for line in lines)
+    if len(wanted) <= MAX_LINES_ONE_BY_ONE:
+        return [line for line in wanted if not _holds(data, line)]
     there = lines_in(data)
-    return [line for line in dict.fromkeys(line.encode("utf-8") for line in lines) if line not in there]
+    return [line for line in wanted if line not in there]
 
 
 def lines_in(data: bytes) -> set[bytes]:
     """The whole lines of a file, without what ends them."""
     return {row.removesuffix(b"\r") for row in data.split(b"\n")}
+
+
+def _holds(data: bytes, line: bytes) -> bool:
+    """Whether `line` is a whole line of the file. For a few lines, searching is faster than splitting a large file."""
+    at = data.find(line)
+    while at >= 0:
+        after = data[at + len(line) : at + len(line) + 2]
+        if (at == 0 or data[at - 1] == 10) and (after[:1] in (b"", b"\n") or after in (b"\r", b"\r\n")):
+            return True
+        at = data.find(line, at + 1)
+    return False
 
 
 # --- one statement, one line -----------------------------------------------------------------------------------------
@@ -108,7 +122,7 @@ def statements_in(name: str, data: bytes, wanted: Collection[str] | None = None)
     if name == QUARANTINE:
         return frozenset(), frozenset()
     text = text_in(data)
-    if wanted is not None and len(wanted) <= FEW_STATEMENTS:
+    if wanted is not None and len(wanted) <= MAX_LINES_ONE_BY_ONE:
         text = _likely(text, wanted)
     if name == TASKS_FILE:
         opened, done = (bullets_in(text, category) for category in ("tasks_open", "tasks_done"))
