@@ -72,13 +72,8 @@ class Shelf:
         return min(filter(counts, alike), key=_by_id, default=None)
 
 
-def load_memories(folders: Iterable[tuple[str, Path]]) -> Memories:
-    """All memories of (scope, folder) pairs, by id; nothing raises."""
-    return all_of([Shelf(scope, folder) for scope, folder in folders])
-
-
 def all_of(shelves: Sequence[Shelf]) -> Memories:
-    """All that is in these folders."""
+    """All memories that are in these folders, by id."""
     found = sorted((row for shelf in shelves for row in shelf.rows), key=_by_id)
     skipped = tuple(error for shelf in shelves for error in shelf.skipped)
     return Memories(tuple(found), skipped, any(shelf.exists for shelf in shelves))
@@ -125,20 +120,19 @@ def write_memory(shelf: Shelf, content: str, tags: Sequence[str], now: datetime,
 def archive_memory(path: Path) -> Path:
     """Move a memory out of the way, into `archive/` beside it, without replacing; returns where it is now. Its id is
     not given to another. Raises OSError."""
-    folder = path.parent / ARCHIVE
-    files.make_folder(folder)
-    target = folder / path.name
-    files.rename_without_replacing(path, target)
-    files.sync_folder(folder)
-    files.sync_folder(path.parent)
-    return target
+    files.make_folder(path.parent / ARCHIVE)
+    return _moved(path, path.parent / ARCHIVE)
 
 
 def restore_memory(path: Path) -> Path:
     """Move an archived memory back, without replacing; returns where it is now. Raises OSError."""
-    target = path.parent.parent / path.name
+    return _moved(path, path.parent.parent)
+
+
+def _moved(path: Path, folder: Path) -> Path:
+    target = folder / path.name
     files.rename_without_replacing(path, target)
-    files.sync_folder(target.parent)
+    files.sync_folder(folder)
     files.sync_folder(path.parent)
     return target
 

@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import pytest
 
-from core.base import disk, files
+from core.base import disk, files, locks
 from core.base.locks import folder_lock
 from core.base.result import KnowledgeError, attempt
 from core.harvest.reclaim import MAX_COPIES, finish_removals, purge, reclaim, remove_split, restore
@@ -275,13 +275,16 @@ def test_a_turn_waits_for_the_other_and_holds_within_itself(tmp_path: Path) -> N
 
 
 @needs_fork
-def test_nobody_waits_for_ever_and_a_folder_that_is_not_there_stops_nobody(tmp_path: Path) -> None:
+def test_nobody_waits_for_ever_and_a_folder_that_is_not_there_stops_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gone: list[bool] = []
 
     def impatient() -> None:
-        with folder_lock(tmp_path, seconds=0.01):
+        with folder_lock(tmp_path):
             gone.append(True)
 
+    monkeypatch.setattr(locks, "TURN_SECONDS", 0.01)
     with folder_lock(tmp_path):
         thread = threading.Thread(target=impatient)
         thread.start()

@@ -173,7 +173,7 @@ def test_hostile_items_are_problems_or_plain_text_never_an_exception(item: str) 
 def test_a_new_value_touches_nothing_else() -> None:
     """A confirmation must not reformat what a user has written: not their quotes, not their remarks."""
     for text in (FLUSH, WILD, WILD.replace("\n", "\r\n")):
-        for at, item in enumerate(scan(text).items):
+        for at, item in enumerate(scan(text)):
             changed = with_values(text, item, {"confidence": 0.75, "source_count": 77, "last_confirmed": "2026-09-09"})
             if "{" in text[item.start : item.end]:
                 assert changed is None, "values in braces are left to the user"
@@ -189,7 +189,7 @@ def test_a_new_value_touches_nothing_else() -> None:
 
 def test_tags_and_words_in_any_style_can_be_replaced() -> None:
     """The panel edits what a user wrote as a list of lines or as folded text."""
-    item = scan(WILD).items[0]
+    item = scan(WILD)[0]
     changed = with_values(WILD, item, {"fact": 'New "words"', "tags": ("a", "true"), "expires": "2027-01-01"})
     assert changed is not None
     new = facts_of(WILD[: item.start] + changed + WILD[item.end :])[0]
@@ -283,9 +283,9 @@ def test_any_edit_by_hand_keeps_the_facts(facts: list[Fact], chance: object) -> 
 
     assert isinstance(chance, Random)
     text = written(facts)
-    items = [text[item.start : item.end] for item in scan(text).items]
+    items = [text[item.start : item.end] for item in scan(text)]
     chance.shuffle(items)
-    edited = [text[: scan(text).items[0].start]]
+    edited = [text[: scan(text)[0].start]]
     for item in items:
         if chance.random() < 0.4:
             edited.append(f"\n## Heading {chance.random()}\n\nSome words - with a dash.\n\n- a list: of prose\n\n")

@@ -25,7 +25,7 @@ from core.commands.review.waiting import proposals, waiting
 from core.harvest.known import KnownStore, Shown
 from core.knowledge.categories import read_category
 from core.knowledge.digest import render_digest
-from core.knowledge.projects import is_persons
+from core.knowledge.projects import Projects, is_persons
 from core.knowledge.same import statements
 from core.llm.generate import connect
 from core.llm.wire import ModelSettings
@@ -219,7 +219,7 @@ def test_a_secret_that_a_person_wrote_down_is_not_shown(world: World) -> None:
 
 def test_what_is_shown_stays_within_its_room() -> None:
     lines = "".join(f"- pump number {at} in the cellar hums [from: c, 2026-01-01]\n" for at in range(900))
-    told = Shown(KnownStore([("facts", "", parse_bullets(lines))], {}), "", 2000)
+    told = Shown(KnownStore([("facts", "", parse_bullets(lines))], Projects()), "", 2000)
     block = told.block("the pump in the cellar hums")
     inside = block.partition("<known>")[2]
     assert 1500 < len(inside.encode()) < 2400

@@ -451,9 +451,9 @@ def test_an_archive_with_a_move_alone_still_tells_where_the_conversation_was(tmp
 def test_a_place_that_was_let_go_leaves_the_others_held() -> None:
     """Two copies of one conversation were restored: letting the harvest have one must not give it the other."""
     entry = {"restored": ["/a", "/b"]}
-    forget_restored(entry, ["/a"])
+    forget_restored(entry, "/a")
     assert entry == {"restored": ["/b"]}
-    forget_restored(entry, ["/b"])
+    forget_restored(entry, "/b")
     assert entry == {}
 
 

@@ -25,7 +25,7 @@ from core.knowledge.file_notes import (
     read_records,
     write_records,
 )
-from core.knowledge.projects import facts_about
+from core.knowledge.projects import Projects, facts_about
 from tests.harvest_world import FakeModel, World
 from tests.made_home import make_home, write
 
@@ -178,9 +178,10 @@ def test_a_row_that_knows_only_another_path_is_another_file() -> None:
 # file, or a stranger's file of the same name speaks for it.
 
 
-def told_in(clone: Path) -> dict[str, frozenset[str]]:
+def told_in(clone: Path) -> Projects:
     """Conversations of the repository itself, of another one of its name, and of another one."""
-    return {"talk": frozenset({str(clone)}), "namesake": frozenset({"/srv/cli"}), "other": frozenset({"/srv/shop"})}
+    roots = {"talk": str(clone), "namesake": "/srv/cli", "other": "/srv/shop"}
+    return Projects({name: frozenset({root}) for name, root in roots.items()})
 
 
 @pytest.fixture
@@ -238,7 +239,7 @@ def test_a_file_at_the_top_is_not_every_file_of_its_name(clone: Path) -> None:
 
 def test_outside_of_a_repository_only_the_very_path_counts(tmp_path: Path) -> None:
     rows = parse_bullets(f"- {tmp_path}/a/b.py: this one\n- a/b.py: whose\n")
-    assert [row.line for row in facts_about(rows, str(tmp_path / "a" / "b.py"), {})] == [1]
+    assert [row.line for row in facts_about(rows, str(tmp_path / "a" / "b.py"), Projects())] == [1]
 
 
 def test_asked_about_a_file_they_stand_behind_its_notes(tmp_path: Path, clone: Path) -> None:

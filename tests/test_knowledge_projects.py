@@ -26,7 +26,7 @@ from core.commands.workspace import Workspace, open_workspace
 from core.knowledge import projects
 from core.knowledge.digest import NOTE, SECTIONS, project_digest, regenerate_digest, render_digest
 from core.knowledge.ledger import Entries, write_ledger
-from core.knowledge.projects import NONE, OTHER, OWN, Here, here_in, nearness, projects_of
+from core.knowledge.projects import NONE, OTHER, OWN, Here, Projects, here_in, nearness, projects_of
 from core.knowledge.same import Statement, mark_of_text
 from tests.harvest_world import FakeModel, World, workspace_of
 
@@ -37,12 +37,14 @@ def line(text: str, source: str) -> str:
     return f"- {text} [from: {source}, 2026-01-02]\n"
 
 
-PROJECTS = {
-    "mine": frozenset({"/srv/app"}),
-    "below": frozenset({"/srv/app/web"}),
-    "theirs": frozenset({"/srv/application"}),
-    "shared": frozenset({"/srv/app", "/srv/application"}),
-}
+PROJECTS = Projects(
+    {
+        "mine": frozenset({"/srv/app"}),
+        "below": frozenset({"/srv/app/web"}),
+        "theirs": frozenset({"/srv/application"}),
+        "shared": frozenset({"/srv/app", "/srv/application"}),
+    }
+)
 
 
 APP = Here("/srv/app", frozenset({"/srv/app", "/srv/app/web"}))
@@ -85,14 +87,14 @@ def test_a_context_names_conversations_in_short(tmp_path: Path) -> None:
     world.knowledge(
         "facts.md", "# Facts\n\n" + "".join(line(f"fact {at} is told", name) for at, name in enumerate(names))
     )
-    projects = dict.fromkeys(names, PROJECTS["mine"])
+    projects = Projects.fromkeys(names, PROJECTS["mine"])
     found = project_digest(world.paths, 4096, projects, APP, only=True)
     assert found is not None and "rollout" not in found.text
     assert all(f" [from: {name[-14:-6]}, " in found.text for name in names)
     world.knowledge("facts.md", line("told", "files/tool/cd-86afb9c782-0.jsonl"))
     names = ["files/tool/cd-86afb9c782-0.jsonl", "files/tool/cd-87afb9c782-0.jsonl", "cd-86afb"]
     for some, called in ((names[:2], "cd-86afb"), (names, "cd-86afb9")):
-        found = project_digest(world.paths, 4096, dict.fromkeys(some, PROJECTS["mine"]), APP, only=True)
+        found = project_digest(world.paths, 4096, Projects.fromkeys(some, PROJECTS["mine"]), APP, only=True)
         assert found is not None and f"[from: {called}, " in found.text
 
 
@@ -282,7 +284,7 @@ def test_a_name_knows_every_folder_that_its_conversations_worked_in() -> None:
 
 
 def test_a_name_that_several_folders_share_may_be_anothers() -> None:
-    known = {"two": {"/a", "/b"}, "within": {"/a", "/a/web"}, "half": {"/a", ""}, "far": {"/b", "/c"}}
+    known = Projects({"two": {"/a", "/b"}, "within": {"/a", "/a/web"}, "half": {"/a", ""}, "far": {"/b", "/c"}})
 
     def found(name: str) -> int:
         return nearness(parse_bullets(line("x", name)), known, Here("/a", frozenset({"/a", "/a/web"})))
@@ -537,7 +539,7 @@ def test_a_fact_that_no_file_can_be_called_by_is_no_crash(tmp_path: Path) -> Non
 
 def test_the_domains_of_thousands_of_projects_are_found_at_once() -> None:
     """4.6 seconds for 2,000, and four times as long for twice as many."""
-    known = projects.KnownProjects()
+    known = Projects()
     known.places = {f"/src/{at % 2}/app{at // 2}": "" for at in range(20_000)}
     begun = time.process_time()
     domains = [projects.domain_in(root, known) for root in known.places]

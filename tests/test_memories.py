@@ -18,7 +18,7 @@ from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.memories import memories_archive, memories_edit, recall_command, save
 from core.commands.search import SearchReport
 from core.commands.workspace import Workspace, open_workspace
-from core.memories import Shelf, entries, load_memories, next_id, recall, write_memory
+from core.memories import Shelf, all_of, entries, next_id, recall, write_memory
 from core.memory_file import (
     CONTENT_BYTES,
     Memory,
@@ -244,7 +244,7 @@ def test_two_processes_never_give_one_id_twice(tmp_path: Path) -> None:
     root = Path(__file__).resolve().parents[1]
     started = [subprocess.Popen([*words, f"text {number}"], cwd=root, stdout=subprocess.DEVNULL) for number in range(6)]
     assert [process.wait(PATIENCE_SECONDS) for process in started] == [0] * 6
-    loaded = load_memories([("global", tmp_path / "knowledge" / "memories")])
+    loaded = all_of([Shelf("global", tmp_path / "knowledge" / "memories")])
     assert [row.id for row in loaded.memories] == [1, 2, 3, 4, 5, 6]
     assert {row.content for row in loaded.memories} == {f"text {number}" for number in range(6)}
 
@@ -464,7 +464,7 @@ def test_an_invalid_field_is_named_with_file_and_line(tmp_path: Path, head: str,
     bad = tmp_path / "001-bad.md"
     bad.write_text(f"---\n{head}\n---\n\nText.\n", encoding="utf-8")
     put(tmp_path, 2, "good")
-    loaded = load_memories([("global", tmp_path)])
+    loaded = all_of([Shelf("global", tmp_path)])
     assert [row.id for row in loaded.memories] == [2]
     assert len(loaded.skipped) == 1
     assert f"{bad}:{line}: the field '{field}'" in loaded.skipped[0].message
@@ -485,7 +485,7 @@ def test_an_invalid_field_is_named_with_file_and_line(tmp_path: Path, head: str,
 )
 def test_a_malformed_file_is_skipped_and_told(tmp_path: Path, data: bytes, words: str) -> None:
     (tmp_path / "001-bad.md").write_bytes(data)
-    loaded = load_memories([("global", tmp_path)])
+    loaded = all_of([Shelf("global", tmp_path)])
     assert loaded.memories == () and len(loaded.skipped) == 1
     assert words in loaded.skipped[0].message and "001-bad.md" in loaded.skipped[0].message
 
@@ -495,7 +495,7 @@ def test_links_and_folders_are_no_memories(tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "001-link.md").symlink_to(put(tmp_path / "elsewhere", 1, "secret"))
     (tmp_path / "m" / "002-folder.md").mkdir()
-    loaded = load_memories([("project", tmp_path / "m")])
+    loaded = all_of([Shelf("project", tmp_path / "m")])
     assert loaded.memories == () and len(loaded.skipped) == 2
 
 
@@ -505,10 +505,10 @@ def test_a_memory_of_the_home_may_be_linked_to_where_it_is_the_persons_own(tmp_p
     (tmp_path / "m").mkdir()
     target = put(tmp_path / "dotfiles", 1, "Prefers tabs")
     (tmp_path / "m" / "001-link.md").symlink_to(target)
-    [linked] = load_memories([("global", tmp_path / "m")]).memories
+    [linked] = all_of([Shelf("global", tmp_path / "m")]).memories
     assert (linked.content, linked.path.name) == ("Prefers tabs", "001-link.md")
     target.chmod(0o666)
-    [refused] = load_memories([("global", tmp_path / "m")]).skipped
+    [refused] = all_of([Shelf("global", tmp_path / "m")]).skipped
     assert "may be written by everybody" in refused.message and str(target) in refused.message
 
 

@@ -38,7 +38,7 @@ def test_a_page_goes_with_the_words_side_by_side_not_with_a_long_text_that_has_e
         stored.put(database, stored.Held(1, "p", "", "s", "claude_code", turns=len(said)), pieces)
     stems = Stems()
     query = parse_query("why does the label printer jam, the parcel tray?", database, stems)
-    made = weighed(query, stems, pieces, 0, {0: 0.4, 1: 0.4}).excerpt(250)
+    made = weighed(query, stems, pieces, {0: 0.4, 1: 0.4}).excerpt(250)
     database.close()
     assert made is not None and "80 grams" in made.text and len(made.text) <= 250
 

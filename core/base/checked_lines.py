@@ -49,10 +49,7 @@ def decode(data: bytes) -> Iterator[Record]:
 
 def each(data: bytes) -> Iterator[Record]:
     """Every whole record: in a log of several writers each line vouches for itself."""
-    for line in data.split(b"\n"):
-        record = decode_line(line)
-        if record is not None:
-            yield record
+    return (record for record in map(decode_line, data.split(b"\n")) if record is not None)
 
 
 def unfinished(data: bytes) -> dict[str, Record]:
@@ -71,7 +68,7 @@ def append(path: Path, record: Record, *, durable: bool = False) -> None:
     """Add one record to a log, made if it is not there; it begins a line of its own whatever stands before it. Raises
     OSError."""
     with opened(path) as fd, files.naming(path):
-        _add(fd, record)
+        files.append_lines(fd, encode(record))
         if durable:
             files.sync(fd, data_only=True)
 
@@ -81,14 +78,9 @@ def finish(path: Path, name: str) -> None:
     Raises OSError."""
     with opened(path) as fd, files.naming(path):
         if all(record.get("id") == name for record in each(files.read_descriptor(fd))):
-            files.overwrite(fd, b"")
+            files.empty(fd)
         else:
-            _add(fd, {"t": "done", "id": name})
-
-
-def _add(fd: int, record: Record) -> None:
-    torn = b"\n" * (files.last_byte(fd) not in (b"", b"\n"))
-    files.append(fd, torn + encode(record), files.identity_of(fd).size)
+            files.append_lines(fd, encode({"t": "done", "id": name}))
 
 
 @contextlib.contextmanager

@@ -98,8 +98,8 @@ class Config:
 class FolderFile:
     """`config.toml` of the folder in which the program runs, where it speaks of us.
 
-    `sha256` is that of its content. With `trusted` all of it counts. Else `narrowed` names the keys that count all the
-    same, and `waiting` those that wait for the user's word with what they would say, `allowed_before` tells that
+    `sha256` is that of its content. With `trusted` all of it counts. Else what narrows counts all the same, and
+    `waiting` names the keys that wait for the user's word with what they would say, `allowed_before` tells that
     other content was allowed once, `problem` is a sentence about why nothing in it counts, and `record` one about why
     the record of what was allowed cannot be used.
     """
@@ -107,7 +107,6 @@ class FolderFile:
     path: Path
     sha256: str
     trusted: bool = False
-    narrowed: tuple[str, ...] = ()
     waiting: tuple[tuple[str, str], ...] = ()
     allowed_before: bool = False
     problem: str = ""
@@ -188,7 +187,7 @@ def load_config(explicit: Path | None, env: Mapping[str, str], cwd: Path) -> Loa
         document = parsed_file(file, named[0] if named is not None else "")
     _refuse_removed(file, document)
     own = _checked(file, document)
-    values, warnings = defaults | own, list(_unknown_keys(file, document))
+    values, warnings = defaults | own, list(_ignored_keys(file, document))
     origins = dict.fromkeys(defaults, str(SHIPPED_FILE)) | dict.fromkeys(own, str(file))
     folder = None
     if local is not None:
@@ -268,10 +267,8 @@ def _narrowed(
     for key in narrowed:
         values[key], origins[key] = own[key], str(found.path)
     waiting = [(key, words) for key, words in waiting if key not in narrowed]
-    table = _table(document, KNOWLEDGE)
-    known = {*REMOVED, *(setting.key for setting in SETTINGS if setting.table == KNOWLEDGE)}
-    waiting += [(_plain(key), "an unknown setting") for key in table if key not in known]
-    return replace(found, narrowed=tuple(narrowed), waiting=tuple(waiting))
+    waiting += [(_plain(key), "an unknown setting") for key in _unknown_keys(document)]
+    return replace(found, waiting=tuple(waiting))
 
 
 def _table(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -325,14 +322,16 @@ def _refuse_removed(file: Path, document: Mapping[str, Any]) -> None:
             raise KnowledgeError("removed-setting", message, file, "take the line out")
 
 
-def _unknown_keys(file: Path, document: Mapping[str, Any]) -> Iterator[str]:
-    table = table_of(document, KNOWLEDGE)
+def _unknown_keys(document: Mapping[str, Any]) -> list[str]:
     known = {*REMOVED, *(setting.key for setting in SETTINGS if setting.table == KNOWLEDGE)}
-    for key in table if isinstance(table, Mapping) else ():
-        if key not in known:
-            near = nearest_key(key)
-            hint = f"; the nearest known one is {near!r}" if near else ""
-            yield f"{file}{line_of(file, key, KNOWLEDGE)}: unknown setting {key!r} is ignored{hint}."
+    return [key for key in _table(document, KNOWLEDGE) if key not in known]
+
+
+def _ignored_keys(file: Path, document: Mapping[str, Any]) -> Iterator[str]:
+    for key in _unknown_keys(document):
+        near = nearest_key(key)
+        hint = f"; the nearest known one is {near!r}" if near else ""
+        yield f"{file}{line_of(file, key, KNOWLEDGE)}: unknown setting {key!r} is ignored{hint}."
 
 
 NEW_FILE = (

@@ -36,9 +36,7 @@ def read_settings(file: Path, rule: str = "") -> bytes:
 
 def parsed_file(file: Path, rule: str = "") -> dict[str, Any]:
     """The tables of a settings file; `rule` as above."""
-    data = read_settings(file, rule)
-    read = parsed(data, file)
-    return read[1]
+    return parsed(read_settings(file, rule), file)[1]
 
 
 def parsed(data: bytes, file: Path | str) -> tuple[str, dict[str, Any]]:

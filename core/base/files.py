@@ -93,9 +93,9 @@ def opened(path: str | Path, flags: int = os.O_RDONLY) -> Iterator[int]:
         os.close(fd)
 
 
-def identity_of(fd: int) -> Identity:
-    """The file behind a descriptor as it is now."""
-    found = os.fstat(fd)
+def identity_of(file: int | str | Path) -> Identity:
+    """The file behind a descriptor or at a path as it is now."""
+    found = os.stat(file)
     return Identity(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
@@ -282,6 +282,12 @@ def append(fd: int, data: bytes, size: int) -> None:
         raise
 
 
+def append_lines(fd: int, data: bytes) -> None:
+    """The same for whole lines: they begin a line of their own whatever stands before them."""
+    torn = b"\n" * (last_byte(fd) not in (b"", b"\n"))
+    append(fd, torn + data, identity_of(fd).size)
+
+
 def take_back(fd: int, data: bytes, size: int) -> None:
     """Cut off the part of `data` that was written after the first `size` bytes; nothing else is ever cut."""
     os.lseek(fd, size, os.SEEK_SET)
@@ -299,11 +305,9 @@ def open_for_append(path: Path) -> int:
         return open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
 
 
-def overwrite(fd: int, data: bytes) -> None:
-    """Replace all bytes of an open file, neither in one step nor durably: for a file that holds no knowledge."""
+def empty(fd: int) -> None:
+    """Take all bytes out of an open file, not durably: for a file that holds no knowledge."""
     disk.truncate(fd, 0)
-    os.lseek(fd, 0, os.SEEK_SET)
-    write_all(fd, data)
 
 
 def sync(fd: int, *, data_only: bool = False) -> None:

@@ -13,8 +13,7 @@ from functools import cached_property
 
 from core.base.conflict import ANCESTOR, MARK, may_conflict, roles_of
 from core.base.entry import statement_key
-from core.base.marks import tame_line
-from core.base.marks import without_invisible as without_invisible
+from core.base.marks import tame_line, without_invisible
 
 ITEM_CHARACTERS = 500
 
@@ -111,9 +110,14 @@ def parse_bullets(text: str) -> list[Bullet]:
     return bullets
 
 
+def is_struck(text: str) -> bool:
+    """Whether the text of a bullet is struck through."""
+    return len(text) > 4 and text.startswith("~~") and text.endswith("~~")
+
+
 def _bullet(raw: str, number: int, section: str, more: tuple[str, ...]) -> Bullet:
     text, provenance = split_provenance(raw[2:])
-    struck = len(text) > 4 and text.startswith("~~") and text.endswith("~~")
+    struck = is_struck(text)
     return Bullet(text[2:-2].strip() if struck else text, provenance, raw, number, section, more, struck)
 
 

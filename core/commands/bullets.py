@@ -326,7 +326,7 @@ def _projects(workspace: Workspace) -> Projects:
     try:
         return known_projects(workspace.paths, workspace.environment)
     except KnowledgeError:  # an unreadable ledger costs the way from a line to its project, and no more
-        return {}
+        return Projects()
 
 
 def _nearest(one: Said, projects: Projects, here: Here) -> Said:

@@ -63,7 +63,7 @@ from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import Entries, Entry, drop_from_trash, read_ledger, rebuild, write_ledger
 from core.knowledge.removed import REMOVED
 from core.knowledge.swap import EDITOR_WAIT, EditorWait, clear_leftovers
-from core.memories import load_memories
+from core.memories import Shelf, all_of
 from core.search.embedders import LOCAL_MODELS, check_model
 from core.sources.archive import ENDING, content
 from core.sources.scan import holds, sha_in_trash, split_in_trash
@@ -387,7 +387,7 @@ def _check_archive(workspace: Workspace) -> Iterator[Finding]:
 
 def _check_memories(paths: Paths) -> Iterator[Finding]:
     """Memories that nobody can recall, and ids that two of them have."""
-    found = load_memories([("global", paths.memories)])
+    found = all_of([Shelf("global", paths.memories)])
     for number, error in enumerate(found.skipped):
         yield Finding(error.code, error.message, error.path, at=number)
     for name, places in groupby(sorted(found.memories, key=attrgetter("id")), key=attrgetter("id")):

@@ -87,14 +87,14 @@ class Places:
         return agent if agent in AGENTS else self.domain
 
 
-class KnownProjects:
+class ReadProjects:
     """The projects that the ledger knows, read when they are first needed."""
 
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
 
     @cached_property
-    def _all(self) -> projects.KnownProjects:
+    def _all(self) -> projects.Projects:
         """Raises KnowledgeError for a ledger that cannot be read: a fact that went to the wrong place stays there."""
         return projects.projects_of(seen_ledger(self._paths))
 
@@ -327,7 +327,7 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
     Raises OSError.
     """
     sizes: dict[str, int] = {}
-    known = KnownProjects(paths)
+    known = ReadProjects(paths)
     lessons = _Lessons(known, secrets)
     taught: list[Taught] = []
     committed: set[Key] = set()
@@ -357,7 +357,7 @@ def committed_harvests(paths: Paths, history: History, undone: str, secrets: boo
 class _Lessons:
     """What lines of the store teach: those that are too long for a fact teach nothing and gather in `too_long`."""
 
-    known: KnownProjects
+    known: ReadProjects
     secrets: bool
     """Whether secrets are replaced."""
     too_long: list[str] = field(default_factory=list)

@@ -30,7 +30,6 @@ from core.knowledge.projects import (
     OWN,
     UNTOLD,
     Here,
-    KnownProjects,
     Projects,
     domain_in,
     domains_in,
@@ -232,7 +231,7 @@ class Scope:
         """The projects that are known, and where conversations of all of them lie, and what they taught."""
         from core.sources.tools import ALL, places
 
-        known = tuple(self.projects.places) if isinstance(self.projects, KnownProjects) else ()
+        known = tuple(self.projects.places)
         kept = [place.folder for place in places((ALL,), self.workspace.environment, ())]
         return (*known, *map(os.path.realpath, (str(self.workspace.paths.home), *kept)))
 
@@ -309,7 +308,7 @@ def _is_called(own: Here, name: str) -> bool:
 
 
 def _unknown(project: str, known: Projects, hint: str = "") -> KnowledgeError:
-    places = list(known.places) if isinstance(known, KnownProjects) else []
+    places = list(known.places)
     named = f"known are {', '.join(places[-10:])}" if places else "none is known yet; name its folder"
     return KnowledgeError("no-project", "no project of that name is known", project, hint or named)
 

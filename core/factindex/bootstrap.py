@@ -56,15 +56,13 @@ def tokens_of(text: str) -> int:
     return -(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)
 
 
-def from_index(
-    knowledge: Path, domains: Collection[str], now: datetime, budget: int = BUDGET, *, secrets: bool = True
-) -> Bootstrap:
+def from_index(knowledge: Path, domains: Collection[str], now: datetime, *, secrets: bool = True) -> Bootstrap:
     """The facts of these domains as index.json has them (that is what it is for), without those that have expired since
     it was written. Raises KnowledgeError when it is missing or damaged."""
     read = index.read_index(knowledge)
     today = now.astimezone(UTC).date().isoformat()
     valid = [fact for fact in read if not (fact.expires and today > fact.expires)]
-    return choose(valid, domains, budget, lambda text: redact(text).text if secrets else text)
+    return choose(valid, domains, BUDGET, lambda text: redact(text).text if secrets else text)
 
 
 def choose(

@@ -93,7 +93,7 @@ def new_file_text(domain: str, category: str, day: str) -> str:
 def is_bare(data: bytes) -> bool:
     """Whether a file is as we began it, with nothing in it that we or a user have added."""
     text = data.decode("utf-8", "replace")
-    front = scan(text).front
+    front = frontmatter(text)[0]
     domain, category, day = (front.get(key, "") for key in ("domain", "category", "last_updated"))
     return category in TITLES and text.strip() == new_file_text(domain, category, day).strip()
 
@@ -105,7 +105,7 @@ def apply_operations(text: str, operations: Sequence[Operation]) -> str:
     """The text after the operations. Those that are done already, or whose place a user has changed, do nothing."""
     if not operations:
         return text
-    items = scan(text).items
+    items = scan(text)
     ending = "\r\n" if "\r\n" in text[:4096] else "\n"
     by_id: dict[str, Item] = {}
     for item in items:
@@ -155,7 +155,7 @@ def _with_items(text: str, facts: Sequence[Fact], ending: str) -> str:
     inside = text[heading.end() : stop]
     kept = inside.rstrip()
     gap = inside[len(kept) :] if following is not None else ""
-    items = scan(text[: heading.end() + len(kept)]).items if kept else []
+    items = scan(text[: heading.end() + len(kept)]) if kept else []
     lead = ending if items and items[-1].end >= heading.end() + len(kept) else f"{ending}{ending}"
     tail = (gap.lstrip(" \t").removeprefix("\r").removeprefix("\n") or ending) if following is not None else ""
     return text[: heading.end()] + kept + lead + new.replace("\n", ending) + tail + text[stop:]
@@ -226,7 +226,7 @@ def _value_of(key: str) -> re.Pattern[str]:
 
 def _says(raw: str, item: Item, wanted: Mapping[str, Any]) -> bool:
     """Whether the changed lines say what was wanted, and otherwise the same as before."""
-    items = scan(raw).items if not raw.startswith("---") else []
+    items = scan(raw) if not raw.startswith("---") else []
     if len(items) != 1 or items[0].problem or items[0].end != len(raw):
         return False
     before = {key: _comparable(value) for key, value in {**item.fields, **wanted}.items()}

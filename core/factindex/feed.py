@@ -265,7 +265,7 @@ def _feed(taught: Taught, history: History, draft: _Draft, plan: Plan, bullets: 
         history.seen.setdefault((parts[0] if parts else "", mark), name)
         for key in (f"sha:{taught.sha}", f"path:{taught.path}"):
             history.marks.setdefault(key, set()).add(mark)
-    history.fed[taught.sha, taught.run] = Fed(taught.sha, taught.run, taught.path, taught.day, (), 0)
+    history.fed[taught.sha, taught.run] = Fed(taught.sha, taught.run, taught.day, ())
 
 
 def _present(domain: str, marks: Sequence[str], history: History, draft: _Draft) -> str:

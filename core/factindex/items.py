@@ -77,20 +77,10 @@ class Item:
         return found if isinstance(found, str) else ""
 
 
-@dataclass(frozen=True)
-class ParsedFile:
-    """A whole file: `front` holds what the frontmatter says, `body` is the offset after it."""
-
-    text: str
-    items: list[Item]
-    front: dict[str, str] = field(default_factory=dict)
-    body: int = 0
-
-
-def scan(text: str) -> ParsedFile:
-    """Take a file apart. Never fails: what cannot be read is an item with a problem, everything else is prose."""
-    front, body = frontmatter(text)
-    return ParsedFile(text, list(_items(text, body)), front, body)
+def scan(text: str, body: int | None = None) -> list[Item]:
+    """The items of a file, of which `body` is the offset behind its frontmatter where that is known. Never fails: what
+    cannot be read is an item with a problem, everything else is prose."""
+    return list(_items(text, frontmatter(text)[1] if body is None else body))
 
 
 def frontmatter(text: str) -> tuple[dict[str, str], int]:

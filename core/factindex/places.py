@@ -9,7 +9,6 @@ Symbolic links are not followed, and named as a problem.
 from __future__ import annotations
 
 import errno
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from pathlib import Path
 from core.base import files
 from core.base.conflict import both_sides, conflict_line
 from core.factindex.facts import CATEGORIES, DISK_FAILED, GLOBAL, Fact, Problem, check, fact_from, fact_places, shown
-from core.factindex.items import BOM, Item, scan
+from core.factindex.items import BOM, Item, frontmatter, scan
 
 FILE_BYTES = 1 << 28
 PLURAL = dict(zip(CATEGORIES, ("facts", "pitfalls", "patterns", "tool-quirks", "questions"), strict=True))
@@ -40,7 +39,6 @@ class FactFile:
 
     name: str
     data: bytes
-    sha256: str
     text: str
     domain: str
     category: str
@@ -131,9 +129,9 @@ def read_one(name: str, data: bytes) -> FactFile:
     if why:
         return _broken(name, data, line, why)
     text = data.decode("utf-8")
-    scanned = scan(text)
-    front = scanned.front
-    if not scanned.items and not front:
+    front, body = frontmatter(text)
+    items = scan(text, body)
+    if not items and not front:
         said = "it is empty" if not text.strip(BOM).strip() else "there is neither frontmatter nor a fact in it"
         return _broken(
             name, data, 0, f"{said}; allowed: frontmatter between two lines of ---, and items with id and fact"
@@ -147,7 +145,7 @@ def read_one(name: str, data: bytes) -> FactFile:
         category = ""
     placed: list[Placed] = []
     ids: dict[str, int] = {}
-    for item in scanned.items:
+    for item in items:
         if item.id:
             ids.setdefault(item.id, item.line)
         if item.problem:
@@ -159,7 +157,7 @@ def read_one(name: str, data: bytes) -> FactFile:
             problems += [Problem(code, name, item.line, item.id, message) for code, message in wrong]
         else:
             placed.append(Placed(fact_from(fields), name, item.line, item))
-    return FactFile(name, data, hashlib.sha256(data).hexdigest(), text, domain, category, placed, problems, ids)
+    return FactFile(name, data, text, domain, category, placed, problems, ids)
 
 
 def why_broken(data: bytes) -> tuple[str, int]:
@@ -177,7 +175,7 @@ def why_broken(data: bytes) -> tuple[str, int]:
 
 def _broken(name: str, data: bytes, line: int, why: str, code: str = "broken-file") -> FactFile:
     problem = Problem(code, name, line, "", f"{why}. The file is left out")
-    return FactFile(name, data, hashlib.sha256(data).hexdigest(), "", "", "", [], [problem], {}, why)
+    return FactFile(name, data, "", "", "", [], [problem], {}, why)
 
 
 def complete(item: Item, domain: str, category: str) -> dict[str, object]:

@@ -49,14 +49,12 @@ def record_path(state: Path) -> Path:
 
 @dataclass(frozen=True)
 class Fed:
-    """One conversation whose items have become facts. `position` counts conversations: how many there were by then."""
+    """One conversation whose items have become facts."""
 
     sha: str
     run: str
-    path: str
     day: str
     rows: tuple[tuple[str, str, str], ...]
-    position: int
 
 
 @dataclass
@@ -190,7 +188,7 @@ def _take_fed(row: Record, history: History, people: set[str]) -> None:
             history.anchors[name] = history.total
             history.anchored[name] = run
             history.known[name] = [float(rest[0]), str(rest[1])]
-    history.fed[sha, run] = Fed(sha, run, path, day, tuple(rows), history.total)
+    history.fed[sha, run] = Fed(sha, run, day, tuple(rows))
 
 
 def _know(facts: dict[str, list[Any]], history: History, anchor: int | None) -> None:

@@ -135,7 +135,7 @@ def changed_text(read: FactFile, changes: Sequence[Change]) -> tuple[str, bool]:
     touching more."""
     text, whole = read.text, True
     by_line = {change.line: change for change in changes}
-    for item in reversed(scan(read.text).items):
+    for item in reversed(scan(read.text)):
         change = by_line.get(item.line)
         if change is None:
             continue
@@ -165,7 +165,7 @@ def united(name: str, data: bytes) -> bytes | None:
         (read_one(name, side.encode("utf-8")) for side in sides),
         key=lambda read: (max((row.fact.last_confirmed for row in read.placed), default=""), read.text),
     )
-    if any(read.broken or any(row.problem for row in scan(read.text).items) for read in (one, other)):
+    if any(read.broken or any(row.problem for row in scan(read.text)) for read in (one, other)):
         return None
     if not _prose(other) <= _prose(one):
         one, other = other, one
@@ -176,8 +176,8 @@ def united(name: str, data: bytes) -> bytes | None:
     known = {(row.fact.id, statement_key(row.fact.fact)): row for row in one.placed}
     changes: list[Change] = []
     added: list[str] = []
-    have = {text[item.start : item.end].strip() for item in scan(text).items}
-    for item in scan(other.text).items:
+    have = {text[item.start : item.end].strip() for item in scan(text)}
+    for item in scan(other.text):
         raw = other.text[item.start : item.end]
         row = next((row for row in other.placed if row.line == item.line), None)
         twin = known.get((row.fact.id, statement_key(row.fact.fact))) if row is not None else None
@@ -198,6 +198,6 @@ def united(name: str, data: bytes) -> bytes | None:
 def _prose(read: FactFile) -> set[str]:
     """The lines between the items, the day in the frontmatter apart."""
     text = read.text
-    for item in reversed(scan(text).items):
+    for item in reversed(scan(text)):
         text = text[: item.start] + text[item.end :]
     return {line.strip() for line in text.split("\n") if line.strip() and not line.startswith("last_updated")}

@@ -12,7 +12,7 @@ import heapq
 import math
 import re
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from core.search.words import STOP_WORDS, Stems, words_of
@@ -92,7 +92,6 @@ _SPOKEN = re.compile(r"[^\W\d_]{2,}")
 class Thread(NamedTuple):
     """One earlier session of the project."""
 
-    id: int
     name: str
     day: str
     branch: str
@@ -116,17 +115,16 @@ def threads_of(talks: sqlite3.Connection, project: str, session: str) -> dict[in
         "SELECT id, name, substr(ended, 1, 10), branch, turns FROM conversations"
         " WHERE project = ? AND session <> ? AND problem = '' ORDER BY ended DESC LIMIT ?"
     )
-    return {row[0]: Thread(*row) for row in talks.execute(sql, (project, session, THREADS))}
+    return {id: Thread(*row) for id, *row in talks.execute(sql, (project, session, THREADS))}
 
 
 class Asked(NamedTuple):
-    """The rare words of a prompt, as stems: how each is `spelled` and what it is `worth` in
-    a project of `total` turns; which of them each turn `has` (by its id), the turns with most of them; what the `whole`
-    prompt is worth, with the words that nobody said here. `least` are shared by a sentence that speaks to it."""
+    """The rare words of a prompt, as stems: how each is `spelled` and what it is `worth` in a project of `total` turns;
+    the turns with most of them, the `best` first; what the `whole` prompt is worth, with the words that nobody said
+    here. `least` are shared by a sentence that speaks to it."""
 
     spelled: Mapping[str, str]
     worth: Mapping[str, float]
-    has: Mapping[int, Collection[str]]
     best: Sequence[int]
     whole: float
     stems: Stems
@@ -163,7 +161,7 @@ def asked_here(talks: sqlite3.Connection, threads: Mapping[int, Thread], words: 
     many = total < FEW_TURNS and len(threads) >= FEW_SESSIONS
     least = LEAST_TERMS if many else LEAST_TERMS + 1
     said = {stem: spelled[stem] for stem in rare}
-    return Asked(said, worth, has, best, whole, stems, total, least)
+    return Asked(said, worth, best, whole, stems, total, least)
 
 
 def speaking(

@@ -191,5 +191,5 @@ def _with_plans(paths: Paths, rows: Confirmations, plans: Iterable[FrozenPlan]) 
     for plan in plans:
         for file, line in standing.confirmed(plan):
             if (came := split_provenance(line)[1]) is not None:
-                with_more(rows, file, mark_of_key(key_of(line)), [came])
+                with_more(rows, file, mark_of_key(key_of(line)), came)
     return rows

@@ -17,7 +17,7 @@ from typing import Any
 from core.base.markdown import BY_HAND, Bullet
 from core.base.project import is_below, same_key
 from core.knowledge.bullet_text import BulletRef
-from core.knowledge.projects import KnownProjects, Projects, projects_of
+from core.knowledge.projects import Projects, projects_of
 from core.knowledge.same import Statement, mark_of_text, statements
 
 _MARKS = str.maketrans("", "", "`*_\"'")
@@ -94,8 +94,6 @@ class Superseding:
     """What accepting it does to the old one: `supersede` and `retract` strike it through, `done` moves an open task."""
     kind: str = ""
     """Of what a model has offered: a key of OFFER_WORDS; "" for what comparing found."""
-    conversation: str = ""
-    """The ledger's key of the conversation that offered it, "" for none."""
 
     @property
     def key(self) -> str:
@@ -182,10 +180,9 @@ ACT_ALONE = {"finishes": "done", "retracts": "retract"}
 
 
 def offered(rows: Sequence[Placed], offers: Iterable[Mapping[str, Any]], projects: Projects) -> list[Superseding]:
-    """What models have said of lines of the store (`offers`, as ledger entries keep them; `conversation` is the key of
-    the entry), as far as both lines still stand as they were. A task that is said to be finished without a line about
-    that is its own news, and so is what is taken back. A task that several projects have is finished by none: a yes
-    would end it in all of them."""
+    """What models have said of lines of the store (`offers`, as ledger entries keep them), as far as both lines still
+    stand as they were. A task that is said to be finished without a line about that is its own news, and so is what is
+    taken back. A task that several projects have is finished by none: a yes would end it in all of them."""
     by_mark: dict[str, list[Placed]] = {}
     for row in rows:
         by_mark.setdefault(mark_of_text(row.bullet.text), []).append(row)
@@ -204,7 +201,7 @@ def offered(rows: Sequence[Placed], offers: Iterable[Mapping[str, Any]], project
         news = by_mark.get(new, []) if isinstance(new, str) else olds if alone else []
         if olds and news and (news[0] != olds[0] or alone):
             act = ACT_ALONE.get(kind, "supersede")
-            pair = Superseding(olds[0], news[0], OFFER_WORDS[kind], act, kind, str(offer.get("conversation") or ""))
+            pair = Superseding(olds[0], news[0], OFFER_WORDS[kind], act, kind)
             found.setdefault(pair.key, pair)
     return list(found.values())
 
@@ -214,12 +211,11 @@ def offers_in(
 ) -> list[Superseding]:
     """What models have said of `rows`, as the entries of the ledger keep it; `projects` where the caller has what
     `projects_of` says of them."""
-    kept = ((key, entry.get("offers")) for key, entry in entries.items())
-    lists = ((key, some) for key, some in kept if isinstance(some, list))
-    offers = [{**offer, "conversation": key} for key, some in lists for offer in some if isinstance(offer, dict)]
+    kept = (entry.get("offers") for entry in entries.values())
+    offers = [offer for some in kept if isinstance(some, list) for offer in some if isinstance(offer, dict)]
     if projects is None and any(offer.get("kind") == "finishes" for offer in offers):
         projects = projects_of(entries)
-    return offered(rows, offers, projects or {}) if offers else []
+    return offered(rows, offers, projects or Projects()) if offers else []
 
 
 def _is_of_one_project(row: Placed, projects: Projects) -> bool:
@@ -227,8 +223,7 @@ def _is_of_one_project(row: Placed, projects: Projects) -> bool:
     folder of it, or in another place of the same repository, too."""
     came = (one for bullet in (row.bullet, *row.statement.others) for one in (bullet.provenance, *bullet.again))
     roots = {root for one in came if one is not None for root in projects.get(one.source, ()) if root}
-    places = projects.places if isinstance(projects, KnownProjects) else {}
-    keys = {root: places.get(root, "") for root in roots}
+    keys = {root: projects.places.get(root, "") for root in roots}
     tops = [
         root for root, key in keys.items() if key or not any(root != other and is_below(root, other) for other in roots)
     ]
@@ -297,7 +292,7 @@ def _contradiction(old: Sequence[str], new: Sequence[str], before: frozenset[str
     if not gone or not came:
         return ""
     change = f"{' '.join(gone)} -> {' '.join(came)}"
-    if any(frozenset((one, other)) in _OPPOSITES for one in gone for other in came) and len(gone) == len(came) == 1:
+    if len(gone) == len(came) == 1 and _opposite(set(gone), set(came)):
         return change
     if all(map(_is_value, (*gone, *came))):
         return change

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.base.markdown import Bullet, sanitise_line, split_provenance
+from core.base.markdown import Bullet, is_struck, sanitise_line, split_provenance
 from core.base.result import KnowledgeError
 from core.knowledge.categories import CATEGORY, QUARANTINE, TASKS_FILE
 from core.knowledge.hunks import Hunk, bare, block_end, line_break, made, place_in, section_at, whole_line
@@ -82,22 +82,18 @@ def _parts(raw: str) -> tuple[str, str, str]:
     return head[:start], text, raw[start + len(text) :]
 
 
-def _is_struck(text: str) -> bool:
-    return len(text) > 4 and text.startswith("~~") and text.endswith("~~")
-
-
 def with_text(lines: list[str], ref: BulletRef, text: str) -> list[Hunk]:
     """Other words; provenance, strike-through and indented lines stay."""
     clean = clean_text(text)
     lead, old, tail = _parts(ref.raw)
-    new = f"~~{clean}~~" if _is_struck(old) else clean
+    new = f"~~{clean}~~" if is_struck(old) else clean
     return _with_line(lines, ref, f"{lead}{new}{tail}")
 
 
 def struck(lines: list[str], ref: BulletRef) -> list[Hunk]:
     """`- ~~text~~ [from: …]`: out of the digest, still to be read."""
     lead, text, tail = _parts(ref.raw)
-    if _is_struck(text):
+    if is_struck(text):
         raise KnowledgeError("already-struck", "this bullet is struck through already", ref.file)
     if not text:
         raise KnowledgeError("empty-text", "this bullet has no text to strike through", ref.file)
@@ -108,7 +104,7 @@ def superseded(lines: list[str], ref: BulletRef, by: str) -> list[Hunk]:
     """The bullet struck through, and below it, indented, the line that is true instead."""
     lead, text, tail = _parts(ref.raw)
     at, ending = locate(lines, ref), line_break(lines)
-    if _is_struck(text) or not text:
+    if is_struck(text) or not text:
         raise KnowledgeError("already-struck", "this bullet is struck through already", ref.file)
     first = f"{lead}~~{text}~~{tail}" + (lines[at][len(ref.raw) :] or ending)
     return [made(lines, at, 1, [first, f"  superseded by: {by}{ending}"], _section(ref.file, lines, at))[1]]
@@ -117,7 +113,7 @@ def superseded(lines: list[str], ref: BulletRef, by: str) -> list[Hunk]:
 def unstruck(lines: list[str], ref: BulletRef) -> list[Hunk]:
     """The bullet without its strike-through."""
     lead, text, tail = _parts(ref.raw)
-    if not _is_struck(text):
+    if not is_struck(text):
         raise KnowledgeError("not-struck", "this bullet is not struck through", ref.file)
     return _with_line(lines, ref, f"{lead}{text[2:-2]}{tail}")
 

@@ -93,7 +93,7 @@ def append_changes(paths: Paths, changes: Iterable[Change], *, durable: bool = T
     runs = {change.run for change in wanted if change.sha}
     known = {(row.run, row.sha, row.file) for row in read_changes(paths) if row.run in runs} if runs else set()
     lines = [
-        json.dumps(change.to_json(), ensure_ascii=False, separators=(",", ":"))
+        json.dumps(change.to_json(), ensure_ascii=False, separators=(",", ":")) + "\n"
         for change in wanted
         if not change.sha or (change.run, change.sha, change.file) not in known
     ]
@@ -104,9 +104,7 @@ def append_changes(paths: Paths, changes: Iterable[Change], *, durable: bool = T
     fd = files.open_for_append(paths.changes)
     try:
         with files.naming(paths.changes):
-            torn = files.last_byte(fd) not in (b"", b"\n")
-            text = "\n" * torn + "\n".join(lines) + "\n"
-            files.append(fd, text.encode("utf-8", "backslashreplace"), files.identity_of(fd).size)
+            files.append_lines(fd, "".join(lines).encode("utf-8", "backslashreplace"))
             if durable:
                 files.sync(fd)
     finally:

@@ -56,10 +56,13 @@ class Finding:
         }
 
 
+def _bullet_files(paths: Paths) -> list[Path]:
+    return [paths.knowledge / name for name in (*CATEGORY_FILES, QUARANTINE, REMOVED)] + note_files(paths)
+
+
 def check_bullets(paths: Paths) -> Iterator[Finding]:
     """Category files, quarantine and notes: text that a reader would misread."""
-    known = [paths.knowledge / name for name in (*CATEGORY_FILES, QUARANTINE, REMOVED)]
-    for path in [*known, *note_files(paths)]:
+    for path in _bullet_files(paths):
         try:
             state = path.lstat()
         except FileNotFoundError:
@@ -95,7 +98,7 @@ def _check_text(path: Path, data: bytes) -> Iterator[Finding]:
 def check_conflicts(paths: Paths, others: Iterable[Path] = ()) -> Iterator[Finding]:
     """Marks of a merge that was not ended. Both sides are read until it is; no edit goes into them. `others` are files
     of other rooms. YAML files are the fact index's own matter."""
-    bullets = [paths.knowledge / name for name in (*CATEGORY_FILES, QUARANTINE, REMOVED)] + note_files(paths)
+    bullets = _bullet_files(paths)
     written_anew = {paths.digest: "'knowledge digest on' writes it again"}
     for path in [*bullets, paths.context, paths.digest, *others]:
         try:

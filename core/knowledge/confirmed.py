@@ -9,7 +9,7 @@ MARK is the statement's (`statement_mark`), `count` how many conversations said 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,12 +67,10 @@ def write_confirmed(paths: Paths, rows: Confirmations) -> None:
         files.write_atomic(path, data)
 
 
-def with_more(rows: Confirmations, file: str, mark: str, came: Iterable[Provenance]) -> None:
-    """Note that these conversations said a statement (again); one that is noted already counts once."""
+def with_more(rows: Confirmations, file: str, mark: str, came: Provenance) -> None:
+    """Note that a conversation said a statement (again); one that is noted already counts once."""
     old = rows.get(file, {}).get(mark, Again(0, {}))
-    sources = dict(old.sources)
-    for one in came:
-        sources[one.source] = max(one.date, sources.get(one.source, ""))
+    sources = {**old.sources, came.source: max(came.date, old.sources.get(came.source, ""))}
     count = old.count + len(sources) - len(old.sources)
     newest = sorted(sources.items(), key=lambda row: (row[1], row[0]), reverse=True)
     rows.setdefault(file, {})[mark] = Again(count, dict(newest[:SOURCES]))

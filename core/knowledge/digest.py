@@ -39,11 +39,10 @@ SECTIONS = ("tasks_open", "questions", "decisions", "facts", "playbooks")
 
 @dataclass(frozen=True)
 class Digest:
-    """A rendered digest. `shown` and `bytes` count bullets and bytes by category; `dropped` is what did not fit."""
+    """A rendered digest. `shown` counts statements by category; `dropped` is how many did not fit."""
 
     text: str
     shown: dict[str, int]
-    bytes: dict[str, int]
     dropped: int
 
 
@@ -192,8 +191,8 @@ def newest_first(rows: Sequence[Statement]) -> list[Statement]:
 
 
 def section_sizes(text: str) -> dict[str, int]:
-    """The bytes of each section of a digest as it lies on the disk, by category, in its order, counted as in
-    `Digest.bytes`. A section under another heading is left out."""
+    """The bytes of each section of a digest as it lies on the disk, its heading included, by category, in its order. A
+    section under another heading is left out."""
     categories = {row.digest_title: name for name, row in CATEGORY.items()}
     sizes: dict[str, int] = {}
     for part in text.removesuffix(NOTE).split("\n## ")[1:]:
@@ -223,7 +222,6 @@ def _fill(rows: list[_Row], room: int, short: Callable[[str], str], note: str = 
     every decision; what others did not need goes to what saves most."""
     left = room - len(HEADER.encode())
     taken: dict[str, list[tuple[_Row, str]]] = {}
-    sizes: dict[str, int] = {}
     by_worth = sorted(rows, key=lambda row: (row.rank, -row.worth[0], -row.worth[1], row.at))
     for _, group in groupby(by_worth, key=attrgetter("rank")):
         waiting = list(group)
@@ -247,7 +245,6 @@ def _fill(rows: list[_Row], room: int, short: Callable[[str], str], note: str = 
                     continue
                 left, spent[row.category] = left - size, spent.get(row.category, 0) + size
                 taken.setdefault(row.category, []).append((row, line))
-                sizes[row.category] = sizes.get(row.category, 0) + size
             waiting = rest
     shown = {category: len(taken[category]) for category in SECTIONS if category in taken}
     text = "".join(
@@ -255,8 +252,7 @@ def _fill(rows: list[_Row], room: int, short: Callable[[str], str], note: str = 
         + "".join(line for _, line in sorted(taken[category], key=lambda one: (one[0].rank, one[0].at)))
         for category in shown
     )
-    sizes = {category: sizes[category] for category in shown}
-    return Digest(HEADER + text + note, shown, sizes, len(rows) - sum(shown.values()))
+    return Digest(HEADER + text + note, shown, len(rows) - sum(shown.values()))
 
 
 _CAME = re.compile(r"\[from: (?P<name>[^\[\]\n]+), (?P<day>\d{4}-\d\d-\d\d)\]$", re.MULTILINE)
@@ -303,6 +299,11 @@ def _heading(category: str) -> str:
     return f"\n## {CATEGORY[category].digest_title}\n"
 
 
+def _sections(paths: Paths) -> dict[str, list[Bullet]]:
+    removed, again = read_hidden(paths), read_confirmed(paths) or {}
+    return {name: read_category(paths, name, removed, again) for name in SECTIONS}
+
+
 def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here, *, only: bool) -> Digest | None:
     """The digest as a conversation in a project should see it: its own statements before the
     person's, and none of another project; with `only`, its own alone; conversations named in short. `projects` as
@@ -311,8 +312,7 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
 
     farthest = OWN if only else NONE
     # Line by line: what was said elsewhere too must not bring the other conversation's name along.
-    removed, again = read_hidden(paths), read_confirmed(paths) or {}
-    whole = {name: read_category(paths, name, removed, again) for name in SECTIONS}
+    whole = _sections(paths)
     found = {
         name: [told for row in rows if (told := as_told(row, projects, here, farthest)) is not None]
         for name, rows in whole.items()
@@ -374,8 +374,7 @@ def current_digest(paths: Paths, max_bytes: int, *, secrets: bool = True) -> Dig
     """What digest.md would hold now, None for nothing. Tools read the file by themselves, so it goes through the same
     gate as a prompt: with `secrets`, none stands in it, though the user typed one into a category file. Raises OSError
     when a category cannot be read."""
-    removed, again = read_hidden(paths), read_confirmed(paths) or {}
-    found = {name: read_category(paths, name, removed, again) for name in SECTIONS}
+    found = _sections(paths)
     digest = render_digest(found, max_bytes)
     text = for_prompt(digest.text, secrets=secrets, origins=True) if digest else ""
     if digest and (over := _size(text) - max_bytes) > 0:  # a placeholder is longer than a short password

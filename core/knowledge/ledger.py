@@ -17,7 +17,7 @@ import time
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from io import BytesIO
@@ -499,9 +499,9 @@ def keep_in_place(entry: Entry, path: str) -> None:
     entry["restored"] = sorted({*restored_paths(entry), path})
 
 
-def forget_restored(entry: Entry, paths: Iterable[str]) -> None:
-    """Take places out of what `keep_in_place` wrote."""
-    left = sorted(restored_paths(entry) - set(paths))
+def forget_restored(entry: Entry, path: str) -> None:
+    """Take a place out of what `keep_in_place` wrote."""
+    left = sorted(restored_paths(entry) - {path})
     if left:
         entry["restored"] = left
     else:

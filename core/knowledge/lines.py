@@ -196,7 +196,7 @@ def ensure_lines(
                     files.create_atomic(Path(path), whole)
                 except FileExistsError:
                     continue
-                _remember(path, own)
+                own.seen[path] = files.identity_of(path)
                 return (*opened, *done), True
         _settle(path, editor_wait, own)
         write = _insert if planned.name == TASKS_FILE else _append
@@ -207,7 +207,7 @@ def ensure_lines(
             known = True
             continue
         if added is not None:
-            _remember(path, own)
+            own.seen[path] = files.identity_of(path)
             return tuple(added), bool(added) and planned.name == TASKS_FILE
     raise OSError(errno.EBUSY, "another program keeps replacing the file", path)
 
@@ -358,11 +358,10 @@ def _settle(path: str, editor_wait: EditorWait, own: OwnWrites) -> None:
     waited = 0.0
     while waited < max(editor_wait.settle, editor_wait.swap_file):
         try:
-            found = os.stat(path)
+            now = files.identity_of(path)
         except FileNotFoundError:
             return
-        now = files.Identity(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
-        fresh = own.seen.get(path) != now and 0 <= time.time() - found.st_mtime < editor_wait.settle
+        fresh = own.seen.get(path) != now and 0 <= time.time() - now.mtime_ns / 1e9 < editor_wait.settle
         busy = path not in own.waited and waited < editor_wait.swap_file and any(map(files.exists, open_marks))
         if not fresh and not busy:
             return
@@ -370,8 +369,3 @@ def _settle(path: str, editor_wait: EditorWait, own: OwnWrites) -> None:
         waited += editor_wait.step
         if waited >= editor_wait.swap_file:
             own.waited.add(path)
-
-
-def _remember(path: str, own: OwnWrites) -> None:
-    found = os.stat(path)
-    own.seen[path] = files.Identity(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)

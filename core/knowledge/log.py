@@ -17,7 +17,7 @@ import contextlib
 import hashlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -45,7 +45,6 @@ class Intent:
     """One change that somebody is about to make, or has begun. `after` is None where nobody can know it before; `size`
     is that of the file before an append, -1 for any other way to write."""
 
-    id: str
     change: Change
     before: str | None = None
     after: str | None = None
@@ -111,17 +110,15 @@ def settle(paths: Paths, *, whole: bool = True) -> int:
         intents = _read(paths, data)
         if not whole and all(row.state for row in intents) and size < KEPT_BYTES:
             return number
-        reported = _reported(paths)
-        for row in intents:
-            open_one = not row.at_work and row.state != "void" and _key(row.change) not in reported
-            if open_one and _was_made(paths, row, mend=True):
+        for row in _open(paths, intents):
+            if _was_made(paths, row, mend=True):
                 append_changes(paths, [row.change], durable=False)
                 number += 1
         others = [row for row in unfinished(data).values() if "change" not in row]  # of the fact index
         if not others and not any(row.at_work for row in intents):
             if any(row.state != "void" for row in intents):
                 sync_changes(paths)
-            files.overwrite(fd, b"")
+            files.empty(fd)
     return number
 
 
@@ -157,13 +154,14 @@ def take_away(paths: Paths) -> None:
 def untold(paths: Paths) -> list[Change]:
     """The rows that `settle` would tell: changes that were made and then killed. Only looks. Raises OSError."""
     intents = _read(paths, files.read_or_empty(paths.log))
-    open_ones = [row for row in intents if not row.at_work and row.state != "void"]
-    reported = _reported(paths) if open_ones else set()
-    return [row.change for row in open_ones if _key(row.change) not in reported and _was_made(paths, row)]
+    return [row.change for row in _open(paths, intents) if _was_made(paths, row)]
 
 
-def _reported(paths: Paths) -> set[Key]:
-    return set(map(_key, read_changes(paths)))
+def _open(paths: Paths, intents: Iterable[Intent]) -> list[Intent]:
+    """Those that nobody is at work on and that changes.jsonl does not tell of."""
+    rows = [row for row in intents if not row.at_work and row.state != "void"]
+    reported = set(map(_key, read_changes(paths))) if rows else set[Key]()
+    return [row for row in rows if _key(row.change) not in reported]
 
 
 def _key(change: Change) -> Key:
@@ -197,7 +195,7 @@ def _intent(name: str, record: Record, state: str, since: float) -> Intent | Non
     if not state and isinstance(pid, int):
         busy = files.is_live(name) if pid == os.getpid() else is_process_at_work(pid, since)
     before, after = (str(record[key]) if record.get(key) else None for key in ("before", "after"))
-    return Intent(name, change, before, after, size if isinstance(size, int) else -1, state, busy)
+    return Intent(change, before, after, size if isinstance(size, int) else -1, state, busy)
 
 
 def _was_made(paths: Paths, intent: Intent, *, mend: bool = False) -> bool:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -51,9 +51,6 @@ NOWHERE = ""
 _OF_HOST = ("", "home", "manual_slop", "plain")
 """The formats of what the host leaves in its folder; one of another tool that was put there is not the host's own."""
 
-Projects = Mapping[str, Set[str]]
-"""A conversation's name as provenances tell it -> the root of every project that its conversations worked in."""
-
 _PREFERS = re.compile(
     r"(?:\W*(?:the )?(?:user|person|developer|owner)\b.{0,40}?\bprefer(?:s|red)?\b|\W*(?:I|we) prefer\b|\W*prefers?\b)",
     re.IGNORECASE,
@@ -76,10 +73,11 @@ _Place = tuple[str, str]
 """The root of a project and its key when a conversation was held there."""
 
 
-class KnownProjects(dict[str, frozenset[str]]):
-    """`Projects` with what else the ledger tells. `persons`: the lines that are known to be the user's, as pairs of
-    name and mark. `places`: the root of every project -> its key, "" where it has none but its path, in the order in
-    which they were first harvested."""
+class Projects(dict[str, frozenset[str]]):
+    """A conversation's name as provenances tell it -> the root of every project that its conversations worked in; with
+    what else the ledger tells. `persons`: the lines that are known to be the user's, as pairs of name and mark.
+    `places`: the root of every project -> its key, "" where it has none but its path, in the order in which they were
+    first harvested."""
 
     persons: frozenset[tuple[str, str]] = frozenset()
     places: Mapping[str, str] = {}
@@ -118,7 +116,7 @@ def is_persons(text: str) -> bool:
     return len(on) == 1 and _TOOL.search(text) is not None
 
 
-def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
+def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> Projects:
     """The projects of every name in the ledger. A name that only conversations of the host have is left out while no
     project of theirs is known."""
     found: dict[int, frozenset[_Place]] = {}  # by the hash of a name and a path
@@ -163,7 +161,7 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> KnownProjects:
         return f"{key} {root}" if key and not same_key(key, newest[root][2]) else root
 
     # An earlier part of one and the same conversation may not have told its folder yet: that is not another one.
-    projects = KnownProjects()
+    projects = Projects()
     for name, places in zip(names, found.values(), strict=True):
         told = {*map(called, places)}
         known = projects.get(name, frozenset()).union(told - {UNTOLD} or told or {NOWHERE})
@@ -207,7 +205,7 @@ def is_users(entry: Mapping[str, Any]) -> bool:
 def here_in(folder: str, projects: Projects, environment: Mapping[str, str] | None = None) -> Here:
     """The project that a folder belongs to, and whose lines are its own. git is asked about a place that is not known,
     where there are projects that it could be. `environment` tells where the user's record of their word lies."""
-    places = projects.places if isinstance(projects, KnownProjects) else {}
+    places = projects.places
     root = _known_above(project_root(folder), places)
     if not root:
         return Here("")
@@ -235,7 +233,7 @@ def named_root(projects: Projects, name: str) -> str:
     """The top folder of the known project that somebody names: by its path as it was written on any system or by one
     inside it, its repository (`owner/name`, where its address is not known by the name alone), its folder's name, of
     several the one that was known last, or the name that its lines are told with (`domain_in`). "" for none."""
-    places = projects.places if isinstance(projects, KnownProjects) else {}
+    places = projects.places
     wanted = name.strip().replace("\\", "/").strip("/").removesuffix(".git").casefold()
     if not wanted:
         return ""
@@ -260,7 +258,7 @@ def named_root(projects: Projects, name: str) -> str:
 def namesakes(projects: Projects, root: str) -> list[str]:
     """The folders of the other known projects that have the name of this one's, the newest first; not its own
     copies."""
-    places = projects.places if isinstance(projects, KnownProjects) else {}
+    places = projects.places
     name, key = domain_named(root), places.get(root, "")
     alike = [one for one in reversed(list(places)) if one != root and domain_named(one) == name]
     # What another repository taught in the same folder stands behind its key.
@@ -281,8 +279,7 @@ def domain_in(root: str, projects: Projects) -> str:
     """The domain of the facts of a project (its root, "" for none): its name, and where another project of that name
     was known before, the beginning of a hash of its place behind it."""
     domain = domain_named(root)
-    first = projects.first_of if isinstance(projects, KnownProjects) else {}
-    if domain == GLOBAL or root == first.get(domain, root):
+    if domain == GLOBAL or root == projects.first_of.get(domain, root):
         return domain
     return f"{domain}-{sha256(root.encode('utf-8', 'replace')).hexdigest()[:6]}"
 
@@ -330,8 +327,7 @@ def _nearness_of(came: Provenance | None, text: str, projects: Projects, here: H
     name, roots = came.source, projects.get(came.source, frozenset())
     if roots <= here.roots:
         return OWN if roots else NONE
-    persons = projects.persons if isinstance(projects, KnownProjects) else frozenset()
-    if persons and (name, mark_of_text(text)) in persons:
+    if projects.persons and (name, mark_of_text(text)) in projects.persons:
         return NONE
     return NONE if NOWHERE in roots and roots - {NOWHERE} <= here.roots else OTHER
 
@@ -389,7 +385,7 @@ def known_projects(paths: Paths, environment: Mapping[str, str]) -> Projects:
     """What `projects_of` says of the ledger as it is now, kept ready in the cache folder (which `environment` may
     name): a prompt asks for this at every start, and a large ledger takes most of a second to read."""
 
-    def made() -> KnownProjects:
+    def made() -> Projects:
         return projects_of(seen_ledger(paths))
 
     place = cache_folder(paths.home, environment) / "projects"
@@ -397,16 +393,16 @@ def known_projects(paths: Paths, environment: Mapping[str, str]) -> Projects:
     return kept_ready(place, inputs, made, write=_as_json, read=_from_json)
 
 
-def _as_json(projects: KnownProjects) -> dict[str, Any]:
+def _as_json(projects: Projects) -> dict[str, Any]:
     sets = {roots: number for number, roots in enumerate(dict.fromkeys(projects.values()))}
     rows = {name: sets[roots] for name, roots in projects.items()}
     kept = {"folders": [sorted(roots) for roots in sets], "names": rows, "persons": sorted(projects.persons)}
     return kept | {"places": list(projects.places.items())}
 
 
-def _from_json(kept: Any) -> KnownProjects:
+def _from_json(kept: Any) -> Projects:
     folders = [frozenset(map(str, row)) for row in kept["folders"]]
-    projects = KnownProjects({name: folders[number] for name, number in kept["names"].items()})
+    projects = Projects({name: folders[number] for name, number in kept["names"].items()})
     projects.persons = frozenset((str(name), str(mark)) for name, mark in kept["persons"])
     projects.places = {str(root): str(key) for root, key in kept["places"]}
     return projects

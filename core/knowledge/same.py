@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.base.entry import statement_key
-from core.base.markdown import Bullet, Provenance
+from core.base.markdown import Bullet
 
 
 @dataclass(frozen=True)
@@ -26,21 +26,8 @@ class Statement:
     def conversations(self) -> int:
         """How many different conversations said it; at least 1."""
         rows = (self.bullet, *self.others)
-        return max(1, len({one.source for one in _sources(rows)}) + max(row.more_again for row in rows))
-
-    @property
-    def confirmations(self) -> tuple[Provenance, ...]:
-        """Where else it was said, newest first, each conversation once."""
-        own = self.bullet.provenance.source if self.bullet.provenance is not None else ""
-        seen: dict[str, Provenance] = {}
-        for one in sorted(_sources((self.bullet, *self.others)), key=lambda one: one.date, reverse=True):
-            if one.source != own:
-                seen.setdefault(one.source, one)
-        return tuple(seen.values())
-
-
-def _sources(rows: Iterable[Bullet]) -> list[Provenance]:
-    return [one for row in rows for one in (row.provenance, *row.again) if one is not None]
+        names = {one.source for row in rows for one in (row.provenance, *row.again) if one is not None}
+        return max(1, len(names) + max(row.more_again for row in rows))
 
 
 def mark_of_text(text: str) -> str:

@@ -160,8 +160,7 @@ class Weighed(NamedTuple):
     shares: Sequence[float]
     asked: Sequence[float]
     rows: Sequence[_Sentence]
-    last: int = -1
-    numbered: bool = False
+    last: int
 
     def excerpt(self, room: int) -> Excerpt | None:
         """The best sentences, in their order; None where nothing is left."""
@@ -178,7 +177,7 @@ class Weighed(NamedTuple):
             _mass(self.asked, one.terms | (then.terms if then.position == one.position else one.terms))
             for one, then in sides
         )
-        text = _joined(picked, self.last, numbered=self.numbered)
+        text = _joined(picked, self.last)
         least = min(row.base + _mass(shares, row.terms) for row in picked)
         left = sum(row.base + _mass(shares, row.terms) >= least for row in rows) - len(picked)
         return Excerpt(text, max(of, key=lambda at: of[at]), _mass(self.asked, seen), sharp, left)
@@ -207,37 +206,40 @@ def answering(
         worth = {place: NEAR / (1 + rank) for rank, place in enumerate(best)}
         if role == "tool":
             worth |= _best_printed(query, stems, printed)
-        return weighed(query, stems, _whole(stored.turns_at(database, thread, sorted(worth)), printed), 0, worth, told)
+        return weighed(query, stems, _whole(stored.turns_at(database, thread, sorted(worth)), printed), worth, told)
     ends = _ends_of_exchanges(spoken)
     others = {at for at, _ in spoken}
     if places and not query.likely:  # a likely word may stand where none of the question does
         others.intersection_update(places)
     best = _best_places(database, query, stems, thread, places[:1], others)
     wanted: dict[int, float] = {}
+
+    def want(at: int | None, worth: float) -> None:
+        if at is not None:
+            wanted[at] = max(wanted.get(at, worth), worth)
+
     for rank, place in enumerate(best):
         near = NEAR / (1 + rank)
-        after = next((at for at, role in spoken if at > place and role == "user"), place + BEHIND + 1)
+        then = next((at for at, role in spoken if at > place and role == "user"), None)
+        after = place + BEHIND + 1 if then is None else then
         for at in range(place, min(after, place + BEHIND + 1)):
-            wanted[at] = max(wanted.get(at, 0.0), near)
-        if (end := max((at for at in ends if place <= at < after), default=None)) is not None:
-            wanted[end] = max(wanted.get(end, 0.0), near + AT_END)
-        if (asked := max((at for at, role in spoken if at < place and role == "user"), default=None)) is not None:
-            wanted[asked] = max(wanted.get(asked, -1.0), near + ASKED)
-        if (then := min((at for at, role in spoken if at > place and role == "user"), default=None)) is not None:
-            wanted[then] = max(wanted.get(then, -1.0), near + REACTION)
+            want(at, near)
+        want(max((at for at in ends if place <= at < after), default=None), near + AT_END)
+        want(max((at for at, role in spoken if at < place and role == "user"), default=None), near + ASKED)
+        want(then, near + REACTION)
     if ends:
         wanted[max(ends)] = wanted.get(max(ends), 0.0) + AT_END
     if spoken and _ASKS_END.search(query.text):
         end = spoken[-1][0]
         asked = max((at for at, role in spoken if role == "user"), default=end)
         for at in (asked, *range(max(asked + 1, end - BEHIND), end + BEHIND)):
-            wanted[at] = max(wanted.get(at, 0.0), NEAR + AT_END)
+            want(at, NEAR + AT_END)
     for at, near in _best_printed(query, stems, printed).items():
-        wanted[at] = max(wanted.get(at, 0.0), near)
+        want(at, near)
     pieces = _whole(stored.turns_at(database, thread, sorted(wanted)), printed)
     pieces = _with_questions(database, thread, spoken, pieces)
     last = spoken[-1][0] if spoken else stored.last_position(database, thread)
-    return weighed(query, stems, pieces, 0, wanted, told, last)
+    return weighed(query, stems, pieces, wanted, told, last)
 
 
 def _with_questions(
@@ -300,25 +302,22 @@ def _ends_of_exchanges(spoken: Sequence[tuple[int, str]]) -> set[int]:
     return ends | {at for at, role in spoken[-1:] if role == "assistant"}
 
 
-def chosen(
-    query: Query, stems: Stems, pieces: Sequence[Piece], position: int, room: int = CHARACTERS
-) -> Excerpt | None:
-    """The best sentences of these turns, in their order, those behind the match at `position` before those that stand
-    before it."""
-    return weighed(query, stems, pieces, position).excerpt(room)
+def chosen(query: Query, stems: Stems, text: str, room: int = CHARACTERS) -> str:
+    """The best sentences of a text, in their order; "" where the question has no words, or the text says nothing."""
+    found = weighed(query, stems, [stored.Piece(0, "", "", text)], {}).excerpt(room) if query.terms else None
+    return found.text if found is not None else ""
 
 
 def weighed(
     query: Query,
     stems: Stems,
     pieces: Sequence[Piece],
-    position: int,
-    worth: Mapping[int, float] | None = None,
+    worth: Mapping[int, float],
     told: str = "",
     last: int = -1,
 ) -> Weighed:
-    """The sentences of these turns, without those that stand in `told`. `worth` is what speaks for a turn beforehand;
-    without it how far it is from `position`. From the turn at `last` on, the last words, turns are marked so."""
+    """The sentences of these turns, without those that stand in `told`. `worth` is what speaks for a turn beforehand.
+    From the turn at `last` on, the last words, turns are marked so."""
     turns = [(one, [(text, words_of(text)) for text in sentences(one.text)]) for one in pieces]
     terms = (*query.terms, *query.likely)
     wanted = {stem: at for at, term in enumerate(terms) for stem in term.stems}
@@ -329,8 +328,7 @@ def weighed(
     rows: list[_Sentence] = []
     for one, texts in turns:
         has = [frozenset([said[word] for word in words if word in said]) for _, words in texts]
-        apart = one.position - position
-        near = worth.get(one.position, 0.0) if worth is not None else -0.25 if apart < 0 else min(0.2, 0.02 * apart)
+        near = worth.get(one.position, 0.0)
         for at, (text, _) in enumerate(texts):
             tells = _LETTER.match(text) or (len(texts) <= SHORT and text[:1].isdigit())
             if tells and text not in told:
@@ -338,7 +336,7 @@ def weighed(
                 concludes = CONCLUDES * (one.role == "assistant" and at >= len(texts) - 4 and len(texts) > 8)
                 base = near + OF_AROUND * _mass(shares, around) + concludes + _manner(asked, one, text)
                 rows.append(_Sentence(one.position, at, text, has[at], base, one.role))
-    return Weighed(shares, of_question, rows, last, worth is not None)
+    return Weighed(shares, of_question, rows, last)
 
 
 def _picked(shares: Sequence[float], rows: Sequence[_Sentence], room: int) -> list[_Sentence]:
@@ -447,9 +445,9 @@ def _manner(asked: Sequence[bool], one: Piece, text: str) -> float:
     return score
 
 
-def _joined(rows: Sequence[_Sentence], last: int, *, numbered: bool) -> str:
+def _joined(rows: Sequence[_Sentence], last: int) -> str:
     """In one line: what stands apart behind an ellipsis, and of several turns each with its number, from 1."""
-    numbered = numbered and (len({row.position for row in rows}) > 1 or rows[0].role == "user")
+    numbered = len({row.position for row in rows}) > 1 or rows[0].role == "user"
     text, before = "", None
     for row in rows:
         near = before is not None and (before.position, before.at + 1) == (row.position, row.at)

@@ -7,7 +7,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from core.search.store import COLUMNS, TAG_MARK, Row
@@ -343,7 +342,7 @@ def neighbours(
     database: sqlite3.Connection,
     found: Candidates,
     hits: Iterable[Row],
-    talks: Mapping[str, Talk] = MappingProxyType({}),
+    talks: Mapping[str, Talk],
 ) -> None:
     """Add what stands beside the given hits in their threads; in a talk also what was said before and after them, past
     what tools did in between."""

@@ -17,11 +17,11 @@ from core.base.choices import TOOLS
 from core.search import conversations as stored
 from core.search.answering import chosen
 from core.search.candidates import AT_PATHS, Filters
-from core.search.conversations import HEADING, Held, Piece
+from core.search.conversations import HEADING, Held
 from core.search.index import Index
 from core.search.query import rank_threads
-from core.search.store import Row, places_of
-from core.search.terms import Query, match_any, query_of
+from core.search.store import places_of
+from core.search.terms import match_any, query_of
 from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, Stems, words_of
 
 if TYPE_CHECKING:
@@ -100,19 +100,13 @@ def conversations(
         if best.position == HEADING:
             position, role, words, day = _opening(database, row)
         else:
-            words = _answer(ranked.query, stems, best) if quotes else beginning(best.text)
-            position, role, day = best.position, _role(database, best.id), best.date
+            words = beginning(best.text)
+            if quotes and len(best.text) > QUOTE_CHARACTERS:
+                words = chosen(ranked.query, stems, best.text) or words
+            position, role, day = best.position, best.role, best.date
         places = tuple(sorted(at for at in hit.positions if at != HEADING))
         made.append(Found(row, position, role, words, day, hit.why, hit.score, hit.best.score, places))
     return made
-
-
-def _answer(query: Query, stems: Stems, row: Row) -> str:
-    """A turn; of a long one the sentences that answer."""
-    if len(row.text) <= QUOTE_CHARACTERS or not query.terms:
-        return beginning(row.text)
-    told = chosen(query, stems, [Piece(row.position, "", "", row.text)], row.position)
-    return told.text if told is not None else beginning(row.text)
 
 
 def names_in(text: str) -> frozenset[str]:
@@ -200,11 +194,6 @@ def _opening(
     )
     found = database.execute(sql, (row.id, *values)).fetchone()
     return (found[0], found[1], beginning(found[2]), found[3]) if found is not None else (HEADING, "", "", "")
-
-
-def _role(database: Database, id: int) -> str:
-    found = database.execute("SELECT role FROM turns WHERE id = ?", (id,)).fetchone()
-    return str(found[0]) if found is not None else ""
 
 
 def beginning(text: str) -> str:

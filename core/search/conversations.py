@@ -109,6 +109,7 @@ class Piece(NamedTuple):
 
 
 _HELD = ", ".join(Held._fields)
+_PIECES = f"SELECT {', '.join(Piece._fields)} FROM turns WHERE thread = ?"
 READ = "problem = '' AND turns > 0"
 
 
@@ -331,19 +332,13 @@ def _remove(database: Database, thread: int, first: int) -> dict[tuple[str, str]
 
 def texts(database: Database, thread: int, first: int, last: int) -> list[Piece]:
     """The turns of a thread between two positions, in their order."""
-    sql = (
-        "SELECT position, role, date, text, speaker FROM turns WHERE thread = ? AND position BETWEEN ? AND ?"
-        " ORDER BY position"
-    )
+    sql = f"{_PIECES} AND position BETWEEN ? AND ? ORDER BY position"
     return [Piece(*row) for row in database.execute(sql, (thread, first, last))]
 
 
 def turns_at(database: Database, thread: int, positions: Sequence[int]) -> list[Piece]:
     """The turns of a thread at some positions, at most some hundred, in their order."""
-    sql = (
-        "SELECT position, role, date, text, speaker FROM turns WHERE thread = ?"
-        f" AND position IN ({', '.join('?' * len(positions))}) ORDER BY position"
-    )
+    sql = f"{_PIECES} AND position IN ({', '.join('?' * len(positions))}) ORDER BY position"
     return [Piece(*row) for row in database.execute(sql, (thread, *positions))]
 
 

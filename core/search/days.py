@@ -65,20 +65,16 @@ def day_span(text: str, today: date) -> Span | None:
     first = said.removeprefix("last ").removeprefix("on ")
     if first in WEEKDAYS:
         return _one(today - timedelta(days=(today.weekday() - WEEKDAYS.index(first)) % 7 or 7))
-    monday, month = today - timedelta(days=today.weekday()), Moment(today.year, today.month, 0)
+    monday, before = today - timedelta(days=today.weekday()), today.replace(day=1) - timedelta(days=1)
     spans = {
         "today": _one(today),
         "yesterday": _one(today - timedelta(days=1)),
         "this week": Span(str(monday), str(monday + timedelta(days=7))),
         "last week": Span(str(monday - timedelta(days=7)), str(monday)),
-        "this month": _calendar(month),
-        "last month": _calendar(_before(month)),
+        "this month": _calendar(Moment(today.year, today.month, 0)),
+        "last month": _calendar(Moment(before.year, before.month, 0)),
     }
     return spans.get(said)
-
-
-def _before(month: Moment) -> Moment:
-    return Moment(month.year - 1, 12, 0) if month.month == 1 else month._replace(month=month.month - 1)
 
 
 def question(text: str, today: date) -> Question:

@@ -211,13 +211,12 @@ def _put(database: Database, rows: Sequence[tuple[int, str, str, bytes]]) -> Non
 
 def embed_all(texts: Sequence[str], embed: Embed) -> list[bytes]:
     """A unit vector for each text, as little-endian float32."""
-    made = _embedded([text[:TEXT_CHARACTERS] for text in texts], embed)
-    return [row.astype("<f4").tobytes() for row in made]
+    return [row.astype("<f4").tobytes() for row in _embedded(texts, embed)]
 
 
 def embed_one(text: str, embed: Embed) -> Sequence[float]:
     """The unit vector of a query."""
-    found: Sequence[float] = _embedded([text[:TEXT_CHARACTERS]], embed)[0].tolist()
+    found: Sequence[float] = _embedded([text], embed)[0].tolist()
     return found
 
 
@@ -227,7 +226,7 @@ def _embedded(texts: Sequence[str], embed: Embed) -> Any:
 
     parts: list[Any] = []
     for start in range(0, len(texts), AT_ONCE):
-        part = texts[start : start + AT_ONCE]
+        part = [text[:TEXT_CHARACTERS] for text in texts[start : start + AT_ONCE]]
         made = embed(part)
         try:
             matrix = numpy.asarray(made, numpy.float32)

@@ -244,7 +244,7 @@ def rank_all(
             nearest(index.database, found, near, filters, BEST_NEAR)
         best = BESIDE_IN_SMALL_INDEX if query.entries <= SMALL else BESIDE_IN_LARGE_INDEX
         held = talks(index.database, found)
-        neighbours(index.database, found, list(found.rows.values())[:best], talks=held)
+        neighbours(index.database, found, list(found.rows.values())[:best], held)
         return query, found, *rank_found(query, found, index.stems, near, held)
 
 

@@ -226,9 +226,7 @@ def stored(entry: Entry) -> tuple[object, ...]:
     kind, key, title, text, date, provenance, tags, project, path, thread, position, role = entry
     marked = f"\n{TAG_MARK.join(tag.casefold() for tag in tags)}\n" if tags else ""
     row = (kind, key, title, text, date, provenance, marked, project, path, thread)
-    if not "".join(row).isascii() or "\0" in text:
-        row = tuple(storable(value) for value in row)  # type: ignore[assignment]
-    return (*row, position, role)
+    return (*map(storable, row), position, role)
 
 
 def searched(row: Sequence[object]) -> tuple[str, str, str]:

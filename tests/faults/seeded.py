@@ -183,7 +183,8 @@ def written_in_place() -> Iterator[None]:
 
     def write_atomic(path: Path, data: bytes, mode: int | None = None, *, lasting: bool = True) -> None:
         fd = files.disk.open_file(path, os.O_RDWR | os.O_CREAT)
-        files.overwrite(fd, data)
+        files.empty(fd)
+        files.write_all(fd, data)
         files.sync(fd)
         os.close(fd)
 

@@ -173,7 +173,7 @@ def _restore(workspace: Workspace, which: str, store: Recovered) -> Restored:
         back = str(restore(paths, row.name, row.path, row.sha256))
     except KnowledgeError:
         if entry is not None:
-            forget_restored(entry, [row.path])
+            forget_restored(entry, row.path)
             write_ledger(paths, store.entries)
         raise
     if entry is None:

@@ -302,10 +302,10 @@ class Look:
 
     def _best(self, words: str, room: int = CHARACTERS) -> str:
         """A text, or of a long one the sentences that answer."""
-        if len(words) <= room or self._query is None or not self._query.terms:
-            return words if len(words) <= room else f"{words[:room]} …"
-        best = chosen(self._query, self._stems, [stored.Piece(0, "", "", words)], 0, room)
-        return best.text if best is not None else f"{words[:room]} …"
+        if len(words) <= room:
+            return words
+        best = chosen(self._query, self._stems, words, room) if self._query is not None else ""
+        return best or f"{words[:room]} …"
 
     def _held(self, name: str) -> Held | None:
         if not name or self._database is None:

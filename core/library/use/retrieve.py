@@ -33,7 +33,6 @@ from core.library.use.postgresql import near as near_there
 from core.library.use.usage import by_earlier_use, histories, newest, tallies
 from core.search.answering import chosen
 from core.search.candidates import Candidates
-from core.search.conversations import Piece
 from core.search.index import Index
 from core.search.query import Ranked, rank_found
 from core.search.store import Row
@@ -295,16 +294,10 @@ def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str, a
             Dossier(
                 chunk, document, sources.get(document.source_profile_id or ""), score, why, task_type,
                 counts.get(key, {}), shown_traces(used.get(key, []), task_type, levels[key]), levels[key], notes,
-                place=at.get(key, ""), answer=_answer(asked, chunk),
+                place=at.get(key, ""), answer=chosen(asked, stems(), chunk.content),
             )
         )  # fmt: skip
     return made
-
-
-def _answer(asked: Query, chunk: Chunk) -> str:
-    """The sentences of a chunk that answer a question, in their order; "" where nothing of it does."""
-    found = chosen(asked, stems(), [Piece(0, "", "", chunk.content)], 0) if asked.terms else None
-    return found.text if found is not None else ""
 
 
 def _beside(connection: Connection, chunks: Mapping[str, Chunk]) -> dict[str, list[str]]:
