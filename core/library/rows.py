@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC
-from functools import cache
 from typing import Any, TypeVar
 
-from sqlalchemy import BindParameter, Connection, Select, Table, bindparam, delete, func, or_, select, text
+from sqlalchemy import Connection, Select, Table, delete, func, or_, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
 from core.experience.record import write
@@ -51,21 +50,13 @@ def read(connection: Connection, table: Table, kind: type[R], *conditions: Any, 
 
 def by_ids(connection: Connection, table: Table, kind: type[R], ids: Iterable[str]) -> dict[str, R]:
     """Records by id; an id that is not there is left out."""
-    found: dict[str, R] = {}
-    asked = _of_ids(table, kind)  # type: ignore[arg-type]
-    for part in in_parts(ids):
-        for row in connection.execute(asked, {"ids": part}).mappings():
-            found[row["id"]] = record_of(kind, dict(row))
-    return found
+    found = (one for part in in_parts(ids) for one in read(connection, table, kind, table.c.id.in_(part)))
+    return {one.id: one for one in found}  # type: ignore[attr-defined]
 
 
-IDS: BindParameter[Any] = bindparam("ids", expanding=True)
-"""For statements that are made once and asked with many ids: to make one again takes longer than to answer it."""
-
-
-@cache
-def _of_ids(table: Table, kind: type) -> Select[Any]:
-    return select(*columns_of(table, kind)).where(table.c.id.in_(IDS))
+def change(connection: Connection, table: Table, key: str, **values: Any) -> None:
+    """Give the row of an id these values."""
+    connection.execute(table.update().where(table.c.id == key).values(**values))
 
 
 def beginning(connection: Connection, column: Any, given: str) -> Sequence[str]:
@@ -181,15 +172,9 @@ def add_concept(connection: Connection, record: Concept) -> None:
     _entities(connection, "concept", [record.id])
     record = replace(record, folded=record.folded or folded(record.name))
     connection.execute(schema.concept.insert().values(**row_of(record)))
-    put_aliases(connection, record)
-
-
-def put_aliases(connection: Connection, record: Concept) -> None:
-    """The spellings of a concept, after its name or aliases changed."""
-    table = schema.concept_alias
-    connection.execute(delete(table).where(table.c.concept_id == record.id))
     spellings = dict.fromkeys(folded(name) for name in (record.name, *record.aliases))
-    put_new(connection, table, [{"folded": name, "concept_id": record.id} for name in spellings if name])
+    rows = [{"folded": name, "concept_id": record.id} for name in spellings if name]
+    put_new(connection, schema.concept_alias, rows)
 
 
 def add_mentions(connection: Connection, counts: Mapping[tuple[str, str], int]) -> None:
@@ -210,18 +195,13 @@ def concepts_by_name(connection: Connection, names: Iterable[str]) -> dict[str, 
     return {name: concepts[one] for name, one in ids.items()}
 
 
-def add_link(connection: Connection, record: Link) -> bool:
-    """A link, unless there is one of the same relation between the same two; whether it came. Of a symmetric relation
-    one direction is stored."""
-    return put_new(connection, schema.link, [_link_row(record)]) == 1
+def add_links(connection: Connection, records: Iterable[Link]) -> int:
+    """Links, each unless there is one of the same relation between the same two; how many came."""
+    return put_new(connection, schema.link, [link_row(record) for record in records])
 
 
-def add_links(connection: Connection, records: Iterable[Link]) -> None:
-    """Many links, each as `add_link` has it."""
-    put_new(connection, schema.link, [_link_row(record) for record in records])
-
-
-def _link_row(record: Link) -> dict[str, Any]:
+def link_row(record: Link) -> dict[str, Any]:
+    """The columns of a link. Of a symmetric relation one direction is stored."""
     row = row_of(record)
     if record.relation in records.SYMMETRIC and record.source_id > record.target_id:
         for what in ("type", "id"):
@@ -229,22 +209,14 @@ def _link_row(record: Link) -> dict[str, Any]:
     return row
 
 
-def links_of(connection: Connection, *ids: str, relation: str = "") -> list[Link]:
+def links_of(connection: Connection, *ids: str) -> list[Link]:
     """The links that begin or end at any of these entities."""
+    c = schema.link.c
     found: dict[str, Link] = {}
     for part in in_parts(ids):
-        for row in connection.execute(_LINKS, {"ids": part}).mappings():
-            if not relation or row["relation"] == relation:
-                found.setdefault(row["id"], record_of(Link, dict(row)))
+        ends = or_(c.source_id.in_(part), c.target_id.in_(part))
+        found |= {one.id: one for one in read(connection, schema.link, Link, ends, order=(c.created_at, c.id))}
     return list(found.values())
-
-
-_l = schema.link.c
-_LINKS = (
-    select(*columns_of(schema.link, Link))
-    .where(or_(_l.source_id.in_(IDS), _l.target_id.in_(IDS)))
-    .order_by(_l.created_at, _l.id)
-)
 
 
 # --- how things stand to each other, in words: for who reads one of them ----------------------------------------------

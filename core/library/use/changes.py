@@ -7,7 +7,7 @@ round. So whatever somebody else changed meanwhile stays as they left it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -44,6 +44,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: plain(one) for name, one in value.items()}
     return value
+
+
+def of_link(row: Values, what: str, *, goes: bool = False) -> Change:
+    """A link that comes, or goes, by its columns."""
+    values = {name: plain(value) for name, value in row.items() if name != "id"}
+    before, after = (values, None) if goes else (None, values)
+    return Change("link", {"id": row["id"]}, before, after, what)
 
 
 def _typed(table: Table, values: Values) -> dict[str, Any]:
@@ -83,27 +90,25 @@ class Applied:
 
     run_id: str
     made: tuple[Change, ...]
-    passed_over: tuple[Change, ...] = field(default=())
+    passed_over: tuple[Change, ...] = ()
 
 
-def apply(
-    connection: Connection, kind: str, changes: Iterable[Change], report: Values, started: datetime, now: datetime
-) -> Applied:
+def apply(connection: Connection, kind: str, changes: Iterable[Change], report: Values, now: datetime) -> Applied:
     """Make changes, all in the transaction of this connection, and log them as one run."""
-    run = new_id()
-    put_run(connection, ChangeRun(run, kind, started))
     made, passed = [], []
     for change in changes:
         table = schema.metadata.tables[change.table]
-        if not _is(connection, table, change.key, change.before):
+        if _is(connection, table, change.key, change.before):
+            _set(connection, table, change.key, change.before, change.after)
+            made.append(change)
+        else:
             passed.append(change)
-            continue
-        _set(connection, table, change.key, change.before, change.after)
+    run = ChangeRun(new_id(), kind, now, now, None, {**report, "changed": len(made)})
+    put_run(connection, run)
+    for change in made:
         logged = {"before": plain(change.before), "after": plain(change.after), "row_key": plain(change.key)}
-        connection.execute(schema.change.insert().values(run_id=run, table_name=change.table, **logged))
-        made.append(change)
-    put_run(connection, ChangeRun(run, kind, started, now, None, {**report, "changed": len(made)}))
-    return Applied(run, tuple(made), tuple(passed))
+        connection.execute(schema.change.insert().values(run_id=run.id, table_name=change.table, **logged))
+    return Applied(run.id, tuple(made), tuple(passed))
 
 
 @dataclass(frozen=True)
@@ -113,7 +118,7 @@ class Undone:
 
     run_id: str
     changed: int
-    kept: tuple[str, ...] = field(default=())
+    kept: tuple[str, ...] = ()
     already: bool = False
 
     def to_json(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ nothing, and one that is regretted can be taken back. A second run finds nothing
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -21,9 +21,9 @@ from core.experience.kinds import Tally, total
 from core.library import schema
 from core.library.database import Library
 from core.library.records import Concept, Link, SourceProfile, UsageTrace, new_id
-from core.library.rows import by_ids, in_parts, read, traces
+from core.library.rows import by_ids, in_parts, read, row_of, traces
 from core.library.use import patterns
-from core.library.use.changes import Change, Values, apply, difference, plain
+from core.library.use.changes import Change, Values, apply, difference, of_link, plain
 from core.library.use.gaps import Quiet, asked_about, lonely_chunks, stale_chunks
 from core.library.use.patterns import Pair
 from core.library.use.profiles import gaps_by_rules, profile_by_model, profile_by_rules, strengths_of
@@ -51,7 +51,7 @@ class Consolidation:
     archived: int
     run_id: str = ""
     passed_over: int = 0
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
     def of(self, *tables: str) -> list[Change]:
         """The changes of these tables."""
@@ -99,13 +99,13 @@ def consolidate(
     if stopped:
         plan.warnings.append("Cancelled before anything was written.")
     surfaced = (tuple(plan.against), tuple(lonely), lonely_count, tuple(stale), stale_count)
-    if dry_run or stopped or not plan.changes:
-        return Consolidation(True if stopped else dry_run, () if stopped else tuple(plan.changes), *surfaced,
-                                plan.archived, warnings=tuple(plan.warnings))  # fmt: skip
+    planned = () if stopped else tuple(plan.changes)
+    made = Consolidation(dry_run or stopped, planned, *surfaced, plan.archived, warnings=tuple(plan.warnings))
+    if made.dry_run or not planned:
+        return made
     with library.writing() as connection:
-        done = apply(connection, KIND, plan.changes, {"archived": plan.archived}, now, now)
-    return Consolidation(False, done.made, *surfaced, plan.archived, done.run_id, len(done.passed_over),
-                            tuple(plan.warnings))  # fmt: skip
+        done = apply(connection, KIND, planned, {"archived": plan.archived}, now)
+    return replace(made, changes=done.made, run_id=done.run_id, passed_over=len(done.passed_over))
 
 
 # --- the plan ---------------------------------------------------------------------------------------------------------
@@ -269,18 +269,13 @@ def _make_links(plan: _Plan, pairs: Iterable[Pair], kept_up: tuple[str, ...]) ->
         said = f"{pair.one[:8]} {pair.relation} {pair.other[:8]} {pair.task_type}".rstrip() + f" ({pair.note})"
         link = standing.get(key)
         if link is None:
-            after = {
-                "source_type": kinds[pair.one], "source_id": pair.one, "target_type": kinds[pair.other],
-                "target_id": pair.other, "relation": pair.relation, "weight": pair.weight,
-                "created_at": plain(plan.now), "created_by": "consolidated", "task_type": pair.task_type,
-                "note": pair.note,
-            }  # fmt: skip
-            plan.changes.append(Change("link", {"id": new_id()}, None, after, said))
+            ends = (kinds[pair.one], pair.one, kinds[pair.other], pair.other)
+            more = (pair.weight, "consolidated", pair.task_type, pair.note)
+            plan.changes.append(of_link(row_of(Link(new_id(), *ends, pair.relation, plan.now, *more)), said))
         elif link.created_by == "consolidated":
             now = {"weight": link.weight, "note": link.note}
             plan.changes += difference("link", {"id": link.id}, now, {"weight": pair.weight, "note": pair.note}, said)
     for key, link in sorted(standing.items()):
         if link.created_by == "consolidated" and link.relation in kept_up and key not in wanted:
-            row = plain({name: getattr(link, name) for name in Link.__dataclass_fields__ if name != "id"})
             said = f"{link.source_id[:8]} {link.relation} {link.target_id[:8]}: no longer so"
-            plan.changes.append(Change("link", {"id": link.id}, row, None, said))
+            plan.changes.append(of_link(row_of(link), said, goes=True))

@@ -13,7 +13,6 @@ from datetime import datetime
 
 from sqlalchemy import Connection, select
 
-from core.base.choices import TASK_TYPES
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call
 from core.conversations.searched import title_of
@@ -89,13 +88,12 @@ def record_heard(connection: Connection, heard: Heard) -> list[UsageTrace]:
     made = []
     for place, (at, told, about, texts) in enumerate(order):
         end = next((later for later, *_ in order[place + 1 :] if later > at), len(heard.said))
-        task = about.task_type if about.task_type in TASK_TYPES else "other"
         shown = [Told(text, key, "") for key, text in texts.items()]
         for things, outcome, notes in outcomes(shown, about.query, heard.said[at:end]):
             chunks = tuple(one.of for one in things)
             trace = UsageTrace(
-                new_id(), chunks, task, outcome, told or about.timestamp, heard.id, heard.title, about.query, notes,
-                INFERRED, about.id, about.project,
+                new_id(), chunks, about.task_type, outcome, told or about.timestamp, heard.id, heard.title,
+                about.query, notes, INFERRED, about.id, about.project,
             )  # fmt: skip
             add_trace(connection, trace)
             made.append(trace)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from core.base.choices import SCOPES, task_words
+from core.base.choices import task_words
 from core.base.result import KnowledgeError
 from core.experience.kinds import Tally, merged, over_tasks, rate_of, success, total
 from core.library import schema
@@ -22,11 +22,10 @@ from core.library.concepts import definitions
 from core.library.database import Library
 from core.library.records import Concept, Link, UsageTrace, folded
 from core.library.rows import in_parts, read, told_links, traces
-from core.library.use.gaps import asked_about, lonely_chunks, stale_chunks, unanswered
-from core.library.use.profiles import strengths_of
+from core.library.use.gaps import asked_about, gist, lonely_chunks, stale_chunks, unanswered
+from core.library.use.profiles import BAD, GOOD, strengths_of
 from core.library.use.usage import by_chunk, by_source, tally_of
 
-WELL, BADLY = 0.6, 0.4
 RETIRE_USES, RETIRE_SUCCESS = 3, 0.2
 """A chunk that was used so often with so little success should go."""
 SHOWN = 20
@@ -115,14 +114,14 @@ class Reflection:
 
     scope: str
     traces: int
-    tasks: tuple[Served, ...] = field(default=())
-    sources: tuple[Pulling, ...] = field(default=())
-    gaps: tuple[Gap, ...] = field(default=())
-    unanswered: tuple[Mapping[str, str], ...] = field(default=())
-    retire: tuple[Failing, ...] = field(default=())
+    tasks: tuple[Served, ...] = ()
+    sources: tuple[Pulling, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    unanswered: tuple[Mapping[str, str], ...] = ()
+    retire: tuple[Failing, ...] = ()
     lonely: int = 0
     stale: int = 0
-    connections: tuple[Joined, ...] = field(default=())
+    connections: tuple[Joined, ...] = ()
     concept: Evolution | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -132,8 +131,6 @@ class Reflection:
 
 def reflect(library: Library, *, scope: str = "all", concept: str = "", now: datetime) -> Reflection:
     """Answer the questions of a scope, or all of them. `concept` asks how one evolved: its name or an alias."""
-    if scope not in SCOPES:
-        raise KnowledgeError("bad-scope", f"{scope!r} is no scope", hint=f"one of {', '.join(SCOPES)}")
     if scope == "concept" and not concept:
         raise KnowledgeError("no-concept", "which concept is not said", hint="name it with --concept")
     with library.reading() as connection:
@@ -166,7 +163,7 @@ def reflect(library: Library, *, scope: str = "all", concept: str = "", now: dat
 def _verdict(rate: float | None, good: str, bad: str) -> str:
     if rate is None:
         return "too little known"
-    return good if rate >= WELL else bad if rate <= BADLY else "mixed"
+    return good if rate >= GOOD else bad if rate <= BAD else "mixed"
 
 
 def _tasks(
@@ -206,7 +203,7 @@ def _sources(connection: Connection, known: Sequence[UsageTrace]) -> tuple[Pulli
         else:
             good, bad = (", ".join(map(task_words, some)) for some in strengths_of(counts))
             both = f"good for {good}, not for {bad}" if good and bad else ""
-            fails = all(rate_of(one) <= BADLY for one in counts.values())
+            fails = all(rate_of(one) <= BAD for one in counts.values())
             bad_at_all = "noise" if fails else f"good for {good}" if good else "mixed"
             verdict = both or _verdict(rate, "pulls its weight", bad_at_all)
         made.append(Pulling(row.domain, row.source_type, row.documents, row.chunks, int(row.retrieved), counts,
@@ -239,7 +236,7 @@ def _retire(connection: Connection, known: Sequence[UsageTrace]) -> tuple[Failin
         if sum(row.values()) >= RETIRE_USES
         and (rate := success(row)) is not None
         and rate <= RETIRE_SUCCESS
-        and all((success(one) or 0.0) <= BADLY for one in of_chunk[chunk].values())
+        and all((success(one) or 0.0) <= BAD for one in of_chunk[chunk].values())
     }
     c, d = schema.chunk.c, schema.document.c
     made = []
@@ -247,8 +244,7 @@ def _retire(connection: Connection, known: Sequence[UsageTrace]) -> tuple[Failin
         asked = select(c.id, d.title, c.summary, c.content, c.retrieved_count).where(c.id.in_(part))
         active = asked.join(schema.document, d.id == c.document_id).where(d.status == "active")
         for row in connection.execute(active):
-            text = " ".join((row.summary or row.content).split())[:160]
-            made.append(Failing(row.id, row.title, text, counts[row.id], failing[row.id], row.retrieved_count))
+            made.append(Failing(row.id, row.title, gist(row), counts[row.id], failing[row.id], row.retrieved_count))
     return tuple(sorted(made, key=lambda one: (one.success, -sum(one.outcomes.values()), one.chunk_id))[:SHOWN])
 
 
@@ -267,9 +263,8 @@ def _connections(connection: Connection) -> tuple[Joined, ...]:
         shared = select(m.concept_id).where(m.chunk_id.in_(ends)).group_by(m.concept_id).having(func.count() > 1)
         if connection.execute(shared.limit(1)).first() is not None:
             continue
-        said = (" ".join((rows[end].summary or rows[end].content).split())[:120] for end in ends)
-        texts = [f"{rows[end].title}: {text}" for end, text in zip(ends, said, strict=True)]
-        made.append(Joined(ends[0], ends[1], texts[0], texts[1], link.weight, link.note))
+        one, other = (f"{rows[end].title}: {gist(rows[end])[:120]}" for end in ends)
+        made.append(Joined(*ends, one, other, link.weight, link.note))
     return tuple(made[:SHOWN])
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 
 from sqlalchemy import Connection, func, select
@@ -41,8 +41,8 @@ _m, _c, _a = schema.mention.c, schema.chunk.c, schema.concept_alias.c
 # --- concepts ---------------------------------------------------------------------------------------------------------
 
 
-def concepts_in(connection: Connection, query: str) -> dict[str, str]:
-    """Concepts that a question names: id -> the words by which it does."""
+def concepts_in(connection: Connection, query: str) -> list[str]:
+    """Concepts that a question names, by their ids, those with the longest names first."""
     words = [word.strip(".,;:!?()[]{}\"'`") for word in folded(query).split()]
     words = [word for word in words if word][:64]
     parts = {
@@ -55,14 +55,14 @@ def concepts_in(connection: Connection, query: str) -> dict[str, str]:
         for row in connection.execute(select(_a.concept_id, _a.folded).where(_a.folded.in_(part)).order_by(_a.folded)):
             if len(row.folded) > len(found.get(row.concept_id, "")):
                 found[row.concept_id] = row.folded
-    return dict(sorted(found.items(), key=lambda row: (-len(row[1]), row[0]))[:CONCEPTS])
+    return sorted(found, key=lambda key: (-len(found[key]), key))[:CONCEPTS]
 
 
-def by_concept(connection: Connection, concepts: Mapping[str, str], chunks: int) -> dict[str, float]:
+def by_concept(connection: Connection, concepts: Sequence[str], chunks: int) -> dict[str, float]:
     """Chunks that mention what the question names: the share of it, rare concepts counting more."""
     if not concepts:
         return {}
-    counted = select(_m.concept_id, func.count()).where(_m.concept_id.in_(list(concepts))).group_by(_m.concept_id)
+    counted = select(_m.concept_id, func.count()).where(_m.concept_id.in_(concepts)).group_by(_m.concept_id)
     worth = {row[0]: math.log(1 + chunks / (1 + row[1])) for row in connection.execute(counted)}
     whole = sum(worth.values())
     if not whole:

@@ -19,7 +19,8 @@ from core.experience.record import kept
 from core.library import schema
 from core.library.database import Library
 from core.library.records import UsageTrace
-from core.library.rows import IDS, add_trace, beginning, in_parts, traces
+from core.library.rows import add_trace, beginning, in_parts, traces
+from core.library.use.postgresql import lexeme
 from core.search.words import STOP_WORDS, Stems, words_of
 
 OUTDATED = -1
@@ -58,18 +59,12 @@ def tallies(connection: Connection, chunk_ids: Iterable[str]) -> Mapping[str, Ta
     """Chunk -> task -> outcome -> how often, of those that were used. The database counts: a chunk that serves well has
     hundreds of traces, and every question weighs dozens of chunks."""
     found: dict[str, dict[str, dict[str, int]]] = {}
+    kinds = (_j.chunk_id, _t.task_type, _t.outcome)
+    asked = select(*kinds, func.count()).join(schema.usage_trace, _t.id == _j.trace_id).group_by(*kinds)
     for part in in_parts(chunk_ids):
-        for row in connection.execute(_TALLIES, {"ids": part}):
-            found.setdefault(row.chunk_id, {}).setdefault(row.task_type, {})[row.outcome] = row.number
+        for chunk, task, outcome, number in connection.execute(asked.where(_j.chunk_id.in_(part))):
+            found.setdefault(chunk, {}).setdefault(task, {})[outcome] = number
     return found
-
-
-_TALLIES = (
-    select(_j.chunk_id, _t.task_type, _t.outcome, func.count().label("number"))
-    .join(schema.usage_trace, _t.id == _j.trace_id)
-    .where(_j.chunk_id.in_(IDS))
-    .group_by(_j.chunk_id, _t.task_type, _t.outcome)
-)
 
 
 def histories(connection: Connection, chunk_ids: Iterable[str]) -> dict[str, list[UsageTrace]]:
@@ -140,7 +135,7 @@ def by_earlier_use(
     if connection.dialect.name == "sqlite":
         asked, match = _SQLITE, " OR ".join(f'"{word}"' for word in words)
     else:
-        asked, match = _POSTGRESQL, " | ".join("'" + word.replace("\\", "").replace("'", "") + "'" for word in words)
+        asked, match = _POSTGRESQL, " | ".join(map(lexeme, words))
     ids = connection.execute(asked, {"match": match, "most": SIMILAR}).scalars().all()
     sums: dict[str, float] = {}
     for row in connection.execute(_CHUNKS, {"ids": ids}) if ids else ():
