@@ -250,7 +250,7 @@ def ingest(
     engine: Engine = HERE,
     *,
     now: Callable[[], datetime],
-    progress: Progress | None = None,
+    progress: Progress = lambda *_told: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> IngestReport:
     """Take in what is wanted. `stopped` is asked between documents.
@@ -304,7 +304,7 @@ class _Run:
     wanted: Wanted
     report: IngestReport
     now: Callable[[], datetime]
-    progress: Progress | None
+    progress: Progress
     number: int
     done: int = 0
     names: KnownNames = field(default_factory=KnownNames)
@@ -388,13 +388,11 @@ class _Run:
 
     def told(self, words: str) -> None:
         """Something about the whole run is told while it goes on."""
-        if self.progress is not None:
-            self.progress(0, self.number, words, "start one, or stop here and go on later")
+        self.progress(0, self.number, words, "start one, or stop here and go on later")
 
     def _progressed(self, name: str, became: str) -> None:
         self.done += 1
-        if self.progress is not None:
-            self.progress(self.done, self.number, name, became)
+        self.progress(self.done, self.number, name, became)
 
 
 # --- what is known of files is brought up to date ---------------------------------------------------------------------
@@ -410,17 +408,13 @@ class Refreshed:
     gone: dict[str, tuple[str, ...]] = field(default_factory=dict)
     unchanged: int = 0
 
-    def to_json(self) -> dict[str, Any]:
-        """As `--json` tells it."""
-        return {**vars(self), "changed": self.changed.to_json()}
-
 
 def refresh(
     library: Library,
     way: Way,
     *,
     now: Callable[[], datetime],
-    progress: Progress | None = None,
+    progress: Progress = lambda *_told: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Refreshed:
     """Look at every file that the library has read. Nothing new is taken in, and nothing taken out: who deleted a file
