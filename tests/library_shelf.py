@@ -51,7 +51,7 @@ class Shelf:
             self.sources[domain] = new_id()
             record = SourceProfile(self.sources[domain], domain, kind, self.now, self.now)
             with self.library.writing() as connection:
-                rows.put(connection, schema.source_profile, rows.row_of(record))
+                rows.put(connection, schema.source_profile, record)
         return self.sources[domain]
 
     def document(

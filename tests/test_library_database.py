@@ -72,16 +72,16 @@ RUN = ChangeRun(new_id(), "consolidate", NOW, later(seconds=9), later(hours=1), 
 
 def fill(library: Library) -> None:
     with library.writing() as connection:
-        rows.put(connection, schema.source_profile, rows.row_of(PROFILE))
+        rows.put(connection, schema.source_profile, PROFILE)
         rows.add_document(connection, DOCUMENT)
         rows.add_chunks(connection, [CHUNK, OTHER])
-        rows.put_location(connection, PLACE)
+        rows.put(connection, schema.location, PLACE)
         rows.add_concept(connection, CONCEPT)
         rows.add_mentions(connection, {(CHUNK.id, CONCEPT.id): 3})
         rows.add_retrieval(connection, RETRIEVAL, [(CHUNK.id, 0.75, {"semantic": 0.5, "usage": 0.25})])
         rows.add_trace(connection, TRACE)
         assert rows.add_links(connection, [LINK]) == 1
-        rows.put_run(connection, RUN)
+        rows.put(connection, schema.change_run, RUN)
 
 
 def test_every_field_of_every_record_comes_back_as_it_went_in(library: Library) -> None:
@@ -185,7 +185,7 @@ def test_what_is_forgotten_takes_all_with_it_that_hangs_on_it(library: Library) 
 
 def test_a_transaction_is_whole_or_not_there(library: Library) -> None:
     with pytest.raises(RuntimeError), library.writing() as connection:
-        rows.put(connection, schema.source_profile, rows.row_of(PROFILE))
+        rows.put(connection, schema.source_profile, PROFILE)
         raise RuntimeError
     with library.reading() as connection:
         assert rows.counted(connection, schema.source_profile) == 0
@@ -292,7 +292,7 @@ def earlier_library(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A library of the version that had its traces in its own file, with one that a profile has taken in."""
     library = earlier(str(path), "0004", monkeypatch)
     with library.writing() as connection:
-        rows.put(connection, schema.source_profile, rows.row_of(PROFILE))
+        rows.put(connection, schema.source_profile, PROFILE)
         rows.add_document(connection, DOCUMENT)
         rows.add_chunks(connection, [CHUNK, OTHER])
         rows.add_retrieval(connection, RETRIEVAL, [])

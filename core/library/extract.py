@@ -24,9 +24,6 @@ from core.conversations.read import HEAD_BYTES, format_of, read_all, why_unread
 from core.library.extract_process import read_foreign
 from core.library.foreign_formats import Part, tidied
 
-MAX_FILE_BYTES = 64 << 20
-"""A larger file is reported and left alone."""
-
 LANGUAGES = {
     "py": "python", "pyi": "python", "pyw": "python", "js": "javascript", "jsx": "javascript", "mjs": "javascript",
     "cjs": "javascript", "ts": "typescript", "tsx": "tsx", "rs": "rust", "go": "go", "java": "java", "c": "c", "h": "c",
@@ -65,9 +62,6 @@ class Extracted:
 def extract(name: str, data: bytes, content_type: str = "") -> list[Extracted]:
     """The documents of a file: one, or the conversations of an export. `content_type` is what the user says it is,
     "" to have it told. Raises KnowledgeError, in one sentence, for what cannot be read, and nothing else for `data`."""
-    if len(data) > MAX_FILE_BYTES:
-        size = f"{len(data) >> 20} MB, {MAX_FILE_BYTES >> 20} MB at the most"
-        raise KnowledgeError("too-large", f"the file is too large ({size})", name)
     if not data.strip():
         raise KnowledgeError("empty", "the file is empty", name)
     suffix = PurePath(name).suffix.lower().removeprefix(".")

@@ -31,7 +31,6 @@ from core.base.result import ErrorInfo, KnowledgeError, Result, attempt, disk_er
 from core.base.secrets.redact import redact
 from core.library import rows, schema
 from core.library.database import Library, cause_of
-from core.library.extract import MAX_FILE_BYTES
 from core.library.extract_process import end_idle
 from core.library.fetch import fetch, is_address, shown, stored_name
 from core.library.places import Known, known_files, leave, move, moved_to, state_of
@@ -50,6 +49,8 @@ _SUFFIXES = (
 )
 _NO_TEXT = frozenset(_SUFFIXES.split())
 """Suffixes that are passed over in a folder; named by the user, such a file is looked at like any other."""
+MAX_FILE_BYTES = 64 << 20
+"""A larger file is reported and left alone."""
 Progress = Callable[[int, int, str, str], None]
 """(sources done, sources in all, the one that is done, what became of it)."""
 
@@ -363,7 +364,7 @@ class _Run:
 
         def work(connection: Connection) -> None:
             for row in known:
-                rows.put_location(connection, replace(row, state=item.state, seen_at=self.now()))
+                rows.put(connection, schema.location, replace(row, state=item.state, seen_at=self.now()))
 
         in_turn(self.library, work)
 

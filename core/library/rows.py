@@ -73,6 +73,12 @@ def in_parts(ids: Iterable[str]) -> Iterator[list[str]]:
         yield listed[start : start + AT_ONCE]
 
 
+def among(connection: Connection, asked: Select[Any], column: Any, ids: Iterable[str]) -> Iterator[Any]:
+    """The rows of a query whose column has one of these ids, however many there are."""
+    for part in in_parts(ids):
+        yield from connection.execute(asked.where(column.in_(part)))
+
+
 def put_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> int:
     """Insert what is not there yet, by any key of the table; how many rows came."""
     if not rows:
@@ -81,12 +87,12 @@ def put_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, An
     return int(connection.execute(statement, rows, execution_options={"preserve_rowcount": True}).rowcount)
 
 
-def put(connection: Connection, table: Table, row: Mapping[str, Any]) -> None:
-    """Insert a row, or give the one with its primary key these values."""
-    statement = _insert(connection, table)
+def put(connection: Connection, table: Table, record: Any) -> None:
+    """Insert a record, or give the row with its primary key these values."""
+    row, statement = row_of(record), _insert(connection, table)
     keys = [column.name for column in table.primary_key]
     given = {name: statement.excluded[name] for name in row if name not in keys}
-    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=given), dict(row))
+    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=given), row)
 
 
 def _insert(connection: Connection, table: Table) -> Any:
@@ -142,11 +148,6 @@ def add_chunks(connection: Connection, records: Sequence[Chunk]) -> None:
     connection.execute(schema.chunk.insert(), unnumbered)
 
 
-def put_location(connection: Connection, record: records.Location) -> None:
-    """Where a document is found now; a place has one document at a time."""
-    put(connection, schema.location, row_of(record))
-
-
 def document_of(connection: Connection, document_id: str) -> Document | None:
     """One document, None where there is none of that id."""
     return by_ids(connection, schema.document, Document, [document_id]).get(document_id)
@@ -187,10 +188,9 @@ def add_mentions(connection: Connection, counts: Mapping[tuple[str, str], int]) 
 def concepts_by_name(connection: Connection, names: Iterable[str]) -> dict[str, Concept]:
     """Folded spelling -> concept, of those spellings that are known."""
     alias = schema.concept_alias.c
-    ids: dict[str, str] = {}
-    for part in in_parts(folded(name) for name in names):
-        asked = select(alias.folded, alias.concept_id).where(alias.folded.in_(part))
-        ids |= {row.folded: row.concept_id for row in connection.execute(asked)}
+    asked = select(alias.folded, alias.concept_id)
+    found = among(connection, asked, alias.folded, (folded(name) for name in names))
+    ids = {row.folded: row.concept_id for row in found}
     concepts = by_ids(connection, schema.concept, Concept, ids.values())
     return {name: concepts[one] for name, one in ids.items()}
 
@@ -260,13 +260,12 @@ def _texts(connection: Connection, links: Iterable[Link]) -> Mapping[str, str]:
     c, d, k = schema.chunk.c, schema.document.c, schema.concept.c
     ends = sorted({end for link in links for end in (link.source_id, link.target_id)})
     texts: dict[str, str] = {}
-    for part in in_parts(ends):
-        for key, summary, content in connection.execute(select(c.id, c.summary, c.content).where(c.id.in_(part))):
-            texts[key] = f"chunk {key[:8]}: {_quoted((summary or content)[:160])}"
-        for key, title in connection.execute(select(d.id, d.title).where(d.id.in_(part))):
-            texts[key] = f"document {key[:8]}: {_quoted(title)}"
-        for key, name in connection.execute(select(k.id, k.name).where(k.id.in_(part))):
-            texts[key] = f"concept {_quoted(name)}"
+    for key, summary, content in among(connection, select(c.id, c.summary, c.content), c.id, ends):
+        texts[key] = f"chunk {key[:8]}: {_quoted((summary or content)[:160])}"
+    for key, title in among(connection, select(d.id, d.title), d.id, ends):
+        texts[key] = f"document {key[:8]}: {_quoted(title)}"
+    for key, name in among(connection, select(k.id, k.name), k.id, ends):
+        texts[key] = f"concept {_quoted(name)}"
     return texts
 
 
@@ -316,11 +315,6 @@ def add_retrieval(
     ]
     if rows:
         connection.execute(schema.retrieval_chunk.insert(), rows)
-
-
-def put_run(connection: Connection, record: records.ChangeRun) -> None:
-    """A run that changes what was learned: at its beginning, at its end, when it is undone."""
-    put(connection, schema.change_run, row_of(record))
 
 
 # --- how much there is ------------------------------------------------------------------------------------------------

@@ -168,7 +168,7 @@ class _Shelving:
         """The library has this content already: here, elsewhere, or as the former version of something. What became of
         it, and how many uses are left with what was there."""
         if before is not None and before.id == same.id:
-            rows.put_location(self.connection, replace(self.place, document_id=same.id))
+            rows.put(self.connection, schema.location, replace(self.place, document_id=same.id))
             return "archived" if same.status == "archived" else "unchanged", 0
         old = self._superseded(before, same.id)
         if same.status != "superseded":
@@ -183,7 +183,7 @@ class _Shelving:
     def _superseded(self, before: Document | None, document_id: str) -> list[Chunk]:
         """The place has another document now; the former one is that of the other places where it is found, or
         superseded where there is none. Its chunks, of which the same words move over."""
-        rows.put_location(self.connection, replace(self.place, document_id=document_id))
+        rows.put(self.connection, schema.location, replace(self.place, document_id=document_id))
         if before is None:
             return []
         if elsewhere := rows.locations_of(self.connection, before.id):
@@ -340,10 +340,9 @@ def _used(connection: Connection, chunks: Sequence[Chunk]) -> dict[str, int]:
     """Chunks of which something was learned -> how many uses of them are recorded."""
     found = {chunk.id: 0 for chunk in chunks if chunk.functional_profile is not None}
     t = schema.trace_chunk.c
-    for part in rows.in_parts(chunk.id for chunk in chunks):
-        asked = select(t.chunk_id, func.count()).where(t.chunk_id.in_(part)).group_by(t.chunk_id)
-        found |= {chunk: int(number) for chunk, number in connection.execute(asked)}
-    return found
+    asked = select(t.chunk_id, func.count()).group_by(t.chunk_id)
+    used = rows.among(connection, asked, t.chunk_id, (chunk.id for chunk in chunks))
+    return found | {chunk: int(number) for chunk, number in used}
 
 
 def _parents(prepared: Prepared, settled: Sequence[Chunk]) -> Iterable[tuple[str, str]]:

@@ -17,7 +17,7 @@ from core.base.result import KnowledgeError
 from core.library import schema
 from core.library.database import Library
 from core.library.records import ChangeRun, new_id
-from core.library.rows import put_run, read
+from core.library.rows import put, read
 from core.library.schema import Moment
 
 Values = Mapping[str, Any]
@@ -84,31 +84,23 @@ def _set(connection: Connection, table: Table, key: Values, before: Values | Non
         connection.execute(table.update().where(_where(table, key)).values(**_typed(table, after)))
 
 
-@dataclass(frozen=True)
-class Applied:
-    """What became of planned changes: those that were made, and those whose rows had changed meanwhile."""
-
-    run_id: str
-    made: tuple[Change, ...]
-    passed_over: tuple[Change, ...] = ()
-
-
-def apply(connection: Connection, kind: str, changes: Iterable[Change], report: Values, now: datetime) -> Applied:
-    """Make changes, all in the transaction of this connection, and log them as one run."""
-    made, passed = [], []
+def apply(
+    connection: Connection, kind: str, changes: Iterable[Change], report: Values, now: datetime
+) -> tuple[str, tuple[Change, ...]]:
+    """Make changes, all in the transaction of this connection, and log them as one run: its id, and those that were
+    made; the rows of the others had changed meanwhile."""
+    made = []
     for change in changes:
         table = schema.metadata.tables[change.table]
         if _is(connection, table, change.key, change.before):
             _set(connection, table, change.key, change.before, change.after)
             made.append(change)
-        else:
-            passed.append(change)
     run = ChangeRun(new_id(), kind, now, now, None, {**report, "changed": len(made)})
-    put_run(connection, run)
+    put(connection, schema.change_run, run)
     for change in made:
         logged = {"before": plain(change.before), "after": plain(change.after), "row_key": plain(change.key)}
         connection.execute(schema.change.insert().values(run_id=run.id, table_name=change.table, **logged))
-    return Applied(run.id, tuple(made), tuple(passed))
+    return run.id, tuple(made)
 
 
 @dataclass(frozen=True)
@@ -153,7 +145,7 @@ def undo(library: Library, run: str, now: datetime) -> Undone:
             else:
                 named = ", ".join(str(value)[:36] for value in row.row_key.values())
                 kept.append(f"{row.table_name} {named}: changed since")
-        put_run(connection, replace(record, undone_at=now))
+        put(connection, schema.change_run, replace(record, undone_at=now))
     return Undone(record.id, changed, tuple(kept))
 
 

@@ -21,7 +21,7 @@ from core.experience.kinds import Tally, total
 from core.library import schema
 from core.library.database import Library
 from core.library.records import Concept, Link, SourceProfile, UsageTrace, new_id
-from core.library.rows import by_ids, in_parts, read, row_of, traces
+from core.library.rows import among, by_ids, read, row_of, traces
 from core.library.use import patterns
 from core.library.use.changes import Change, Values, apply, difference, of_link, plain
 from core.library.use.gaps import Quiet, asked_about, lonely_chunks, stale_chunks
@@ -104,8 +104,8 @@ def consolidate(
     if made.dry_run or not planned:
         return made
     with library.writing() as connection:
-        done = apply(connection, KIND, planned, {"archived": plan.archived}, now)
-    return replace(made, changes=done.made, run_id=done.run_id, passed_over=len(done.passed_over))
+        run_id, done = apply(connection, KIND, planned, {"archived": plan.archived}, now)
+    return replace(made, changes=done, run_id=run_id, passed_over=len(planned) - len(done))
 
 
 # --- the plan ---------------------------------------------------------------------------------------------------------
@@ -155,18 +155,17 @@ def _chunks(plan: _Plan) -> None:
             now = {"functional_profile": profile, "profiled_traces": number}
             said = f"chunk {key[:8]}: no profile any more, an outcome was taken back"
             plan.changes += difference("chunk", {"id": key}, now, _NO_PROFILE, said)
-    for part in in_parts(due):
-        asked = select(c.id, c.content, c.functional_profile, c.profiled_traces).where(c.id.in_(part)).order_by(c.id)
-        for row in plan.connection.execute(asked).all():
-            tally, used = plan.tallies[row.id], plan.of_chunk[row.id]
-            number = total(tally)
-            if number == row.profiled_traces:
-                continue
-            text = plan.written("a piece of text", row.content, tally, used)
-            now = {"functional_profile": row.functional_profile, "profiled_traces": row.profiled_traces}
-            wanted = {"functional_profile": text, "profiled_traces": number}
-            plan.changes += difference("chunk", {"id": row.id}, now, wanted, f"chunk {row.id[:8]}: {text}")
-            plan.archived += number - max(row.profiled_traces, 0)
+    asked = select(c.id, c.content, c.functional_profile, c.profiled_traces).order_by(c.id)
+    for row in among(plan.connection, asked, c.id, due):
+        tally, used = plan.tallies[row.id], plan.of_chunk[row.id]
+        number = total(tally)
+        if number == row.profiled_traces:
+            continue
+        text = plan.written("a piece of text", row.content, tally, used)
+        now = {"functional_profile": row.functional_profile, "profiled_traces": row.profiled_traces}
+        wanted = {"functional_profile": text, "profiled_traces": number}
+        plan.changes += difference("chunk", {"id": row.id}, now, wanted, f"chunk {row.id[:8]}: {text}")
+        plan.archived += number - max(row.profiled_traces, 0)
 
 
 _NO_PROFILE = {"functional_profile": None, "profiled_traces": 0}
@@ -197,15 +196,13 @@ def _concepts(plan: _Plan) -> None:
     badly, is told as its gaps. Of one that nobody used or missed nothing is said."""
     connection, m, k = plan.connection, schema.mention.c, schema.concept.c
     used: dict[str, dict[str, UsageTrace]] = {}
-    for part in in_parts(sorted(plan.of_chunk)):
-        for row in connection.execute(select(m.concept_id, m.chunk_id).where(m.chunk_id.in_(part))):
-            used.setdefault(row.concept_id, {}).update((trace.id, trace) for trace in plan.of_chunk[row.chunk_id])
+    for row in among(connection, select(m.concept_id, m.chunk_id), m.chunk_id, sorted(plan.of_chunk)):
+        used.setdefault(row.concept_id, {}).update((trace.id, trace) for trace in plan.of_chunk[row.chunk_id])
     asked = asked_about(connection)
     due = {concept for concept, found in used.items() if len(found) >= CHUNK_TRACES} | asked.keys()
     told = (k.functional_profile.is_not(None)) | (k.gap_notes != "")
     table = {one.id: one for one in read(connection, schema.concept, Concept, told)}
-    for part in in_parts(sorted(due - table.keys())):
-        table |= by_ids(connection, schema.concept, Concept, part)
+    table |= by_ids(connection, schema.concept, Concept, sorted(due - table.keys()))
     for concept in sorted(table.values(), key=lambda one: one.id):
         found = sorted(used.get(concept.id, {}).values(), key=lambda trace: trace.timestamp, reverse=True)
         tally = tally_of(found)
@@ -257,9 +254,8 @@ def _make_links(plan: _Plan, pairs: Iterable[Pair], kept_up: tuple[str, ...]) ->
         (link.source_id, link.target_id, link.relation, link.task_type): link
         for link in read(plan.connection, schema.link, Link, c.relation.in_({*kept_up, "contradicts"}))
     }
-    kinds: dict[str, str] = {}
-    for part in in_parts(sorted({one for pair in pairs for one in pair[:2]})):
-        kinds |= {row.id: row.kind for row in plan.connection.execute(select(e.id, e.kind).where(e.id.in_(part)))}
+    ends = sorted({one for pair in pairs for one in pair[:2]})
+    kinds = {row.id: row.kind for row in among(plan.connection, select(e.id, e.kind), e.id, ends)}
     wanted = set()
     for pair in pairs:
         key = (pair.one, pair.other, pair.relation, pair.task_type)
@@ -269,9 +265,11 @@ def _make_links(plan: _Plan, pairs: Iterable[Pair], kept_up: tuple[str, ...]) ->
         said = f"{pair.one[:8]} {pair.relation} {pair.other[:8]} {pair.task_type}".rstrip() + f" ({pair.note})"
         link = standing.get(key)
         if link is None:
-            ends = (kinds[pair.one], pair.one, kinds[pair.other], pair.other)
-            more = (pair.weight, "consolidated", pair.task_type, pair.note)
-            plan.changes.append(of_link(row_of(Link(new_id(), *ends, pair.relation, plan.now, *more)), said))
+            made = Link(
+                new_id(), kinds[pair.one], pair.one, kinds[pair.other], pair.other, pair.relation, plan.now,
+                pair.weight, "consolidated", pair.task_type, pair.note,
+            )  # fmt: skip
+            plan.changes.append(of_link(row_of(made), said))
         elif link.created_by == "consolidated":
             now = {"weight": link.weight, "note": link.note}
             plan.changes += difference("link", {"id": link.id}, now, {"weight": pair.weight, "note": pair.note}, said)

@@ -47,8 +47,8 @@ def link(library: Library, one: str, relation: str, other: str, note: str, now: 
         made_so = (row["source_id"], row["target_id"], relation)
         if any((one.source_id, one.target_id, one.relation) == made_so for one in links_of(connection, source.id)):
             raise KnowledgeError("unchanged", f"it is linked so already: {said}")
-        done = apply(connection, "link", [of_link(row, said)], {}, now)
-    return Linked(done.run_id, source.name, relation, target.name)
+        run_id, _ = apply(connection, "link", [of_link(row, said)], {}, now)
+    return Linked(run_id, source.name, relation, target.name)
 
 
 def _chosen(connection: Connection, which: str) -> Node:

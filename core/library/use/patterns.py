@@ -22,7 +22,7 @@ from core.experience.kinds import Tally, success
 from core.library import schema
 from core.library.describe import list_of, object_of
 from core.library.records import Chunk, Concept, Link, UsageTrace
-from core.library.rows import by_ids, in_parts, links_of
+from core.library.rows import by_ids, links_of
 from core.search.words import STOP_WORDS, Stems, words_of
 
 JOINT_WINS = 3
@@ -257,7 +257,6 @@ def _candidates(connection: Connection) -> list[tuple[str, str]]:
     for found in answers.values():
         together.update((one, other) for one, here in found for other, there in found if one < other and here != there)
     best = [pair for pair, _number in sorted(together.items(), key=lambda row: (-row[1], row[0]))]
-    joined: set[tuple[str, str]] = set()
-    for part in in_parts(sorted({one for pair in best[: 20 * PAIRS] for one in pair})):
-        joined |= {_ends(link.source_id, link.target_id) for link in links_of(connection, *part)}
+    links = links_of(connection, *(one for pair in best[: 20 * PAIRS] for one in pair))
+    joined = {_ends(link.source_id, link.target_id) for link in links}
     return [pair for pair in best[: 20 * PAIRS] if pair not in joined][:PAIRS]

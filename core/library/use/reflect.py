@@ -21,7 +21,7 @@ from core.library import schema
 from core.library.concepts import definitions
 from core.library.database import Library
 from core.library.records import Concept, Link, UsageTrace, folded
-from core.library.rows import in_parts, read, told_links, traces
+from core.library.rows import among, read, told_links, traces
 from core.library.use.gaps import asked_about, gist, lonely_chunks, stale_chunks, unanswered
 from core.library.use.profiles import BAD, GOOD, strengths_of
 from core.library.use.usage import by_chunk, by_source, tally_of
@@ -218,11 +218,11 @@ def _gaps(connection: Connection) -> tuple[Gap, ...]:
     active = select(c.id).join(schema.document, d.id == c.document_id).where(d.status == "active")
     number = select(func.count()).where(m.concept_id == k.id, m.chunk_id.in_(active)).scalar_subquery()
     made = []
-    for part in in_parts(sorted(asked)):
-        for row in connection.execute(select(k.id, k.name, k.gap_notes, number.label("chunks")).where(k.id.in_(part))):
-            known = "nothing mentions it" if not row.chunks else "covered, and not of use"
-            queries = asked[row.id]
-            made.append(Gap(row.name, len(queries), row.chunks, row.gap_notes or known, tuple(queries[:3])))
+    named = select(k.id, k.name, k.gap_notes, number.label("chunks"))
+    for row in among(connection, named, k.id, asked):
+        known = "nothing mentions it" if not row.chunks else "covered, and not of use"
+        queries = asked[row.id]
+        made.append(Gap(row.name, len(queries), row.chunks, row.gap_notes or known, tuple(queries[:3])))
     return tuple(sorted(made, key=lambda one: (-one.questions, one.chunks, one.concept))[:SHOWN])
 
 
@@ -239,12 +239,12 @@ def _retire(connection: Connection, known: Sequence[UsageTrace]) -> tuple[Failin
         and all((success(one) or 0.0) <= BAD for one in of_chunk[chunk].values())
     }
     c, d = schema.chunk.c, schema.document.c
-    made = []
-    for part in in_parts(sorted(failing)):
-        asked = select(c.id, d.title, c.summary, c.content, c.retrieved_count).where(c.id.in_(part))
-        active = asked.join(schema.document, d.id == c.document_id).where(d.status == "active")
-        for row in connection.execute(active):
-            made.append(Failing(row.id, row.title, gist(row), counts[row.id], failing[row.id], row.retrieved_count))
+    asked = select(c.id, d.title, c.summary, c.content, c.retrieved_count)
+    active = asked.join(schema.document, d.id == c.document_id).where(d.status == "active")
+    made = [
+        Failing(row.id, row.title, gist(row), counts[row.id], failing[row.id], row.retrieved_count)
+        for row in among(connection, active, c.id, failing)
+    ]
     return tuple(sorted(made, key=lambda one: (one.success, -sum(one.outcomes.values()), one.chunk_id))[:SHOWN])
 
 
@@ -297,10 +297,9 @@ def _evolution(connection: Connection, name: str, known: Sequence[UsageTrace]) -
 def _defined_in(connection: Connection, chunks: Iterable[str], concept: Concept) -> str:
     """What the chunks that may be told say that a concept is, where what it is elsewhere may not be."""
     c = schema.chunk.c
-    for part in in_parts(sorted(chunks)):
-        for (text,) in connection.execute(select(c.content).where(c.id.in_(part)).order_by(c.number)):
-            if said := definitions(text, [concept.folded]):
-                return said[concept.folded]
+    for (text,) in among(connection, select(c.content).order_by(c.number), c.id, sorted(chunks)):
+        if said := definitions(text, [concept.folded]):
+            return said[concept.folded]
     return ""
 
 

@@ -24,7 +24,7 @@ from core.library import schema
 from core.library.database import Library, cause_of, database_errors
 from core.library.places import standing_at, without_file
 from core.library.records import Chunk, Document, Retrieval, SourceProfile, new_id
-from core.library.rows import add_retrieval, by_ids, columns_of, in_parts, record_of, told_links
+from core.library.rows import add_retrieval, among, by_ids, columns_of, record_of, told_links
 from core.library.use import candidates, strategies
 from core.library.use.dossier import COMPACT, FULL, RECENT, Dossier, level_of, shown_traces
 from core.library.use.postgresql import Embedder, fill_vectors
@@ -252,11 +252,8 @@ class _Table:
 def documents_without_content(connection: Connection, ids: Iterable[str]) -> dict[str, Document]:
     """Documents by id, their raw content left where it is."""
     asked = select(*(column for column in columns_of(schema.document, Document) if column.name != "raw_content"))
-    found: dict[str, Document] = {}
-    for part in in_parts(ids):
-        for row in connection.execute(asked.where(schema.document.c.id.in_(part))).mappings():
-            found[row["id"]] = record_of(Document, {**row, "raw_content": ""})
-    return found
+    found = among(connection, asked, schema.document.c.id, ids)
+    return {row.id: record_of(Document, {**row._mapping, "raw_content": ""}) for row in found}
 
 
 def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str, asked: Query) -> list[Dossier]:

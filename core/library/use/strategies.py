@@ -13,7 +13,7 @@ from sqlalchemy import Connection, func, select
 
 from core.library import schema
 from core.library.records import Link, folded
-from core.library.rows import in_parts, links_of
+from core.library.rows import among, links_of
 
 WORDS_OF_A_CONCEPT, CONCEPTS, MENTIONS = 5, 24, 400
 """How many words a concept's name may have in a question, how many concepts and mentions are looked at."""
@@ -51,17 +51,15 @@ def concepts_in(connection: Connection, query: str) -> list[str]:
         for at in range(len(words) - size + 1)
     }
     found: dict[str, str] = {}
-    for part in in_parts(sorted(parts)):
-        for row in connection.execute(select(_a.concept_id, _a.folded).where(_a.folded.in_(part)).order_by(_a.folded)):
-            if len(row.folded) > len(found.get(row.concept_id, "")):
-                found[row.concept_id] = row.folded
+    asked = select(_a.concept_id, _a.folded).order_by(_a.folded)
+    for row in among(connection, asked, _a.folded, sorted(parts)):
+        if len(row.folded) > len(found.get(row.concept_id, "")):
+            found[row.concept_id] = row.folded
     return sorted(found, key=lambda key: (-len(found[key]), key))[:CONCEPTS]
 
 
 def by_concept(connection: Connection, concepts: Sequence[str], chunks: int) -> dict[str, float]:
     """Chunks that mention what the question names: the share of it, rare concepts counting more."""
-    if not concepts:
-        return {}
     counted = select(_m.concept_id, func.count()).where(_m.concept_id.in_(concepts)).group_by(_m.concept_id)
     worth = {row[0]: math.log(1 + chunks / (1 + row[1])) for row in connection.execute(counted)}
     whole = sum(worth.values())
@@ -100,18 +98,15 @@ def _leads(link: Link, here: str, task_type: str) -> bool:
 def chunks_reached(connection: Connection, walk: Mapping[str, float]) -> dict[str, float]:
     """Chunks by id: those reached, the first of documents and those that mention concepts most."""
     reached = dict(sorted(walk.items(), key=lambda row: (-row[1], row[0]))[:REACHED])
+    ids, mentions = list(reached), select(_m.chunk_id, _m.concept_id).order_by(_m.count.desc(), _m.chunk_id)
+    ways = (
+        select(_c.id, _c.id.label("by")).where(_c.id.in_(ids)),
+        select(_c.id, _c.document_id).where(_c.document_id.in_(ids), _c.position < 2),
+        mentions.where(_m.concept_id.in_(ids)).limit(2 * REACHED),
+    )
     found: dict[str, float] = {}
-    for part in in_parts(reached):
-        ways = (
-            select(_c.id, _c.id.label("by")).where(_c.id.in_(part)),
-            select(_c.id, _c.document_id.label("by")).where(_c.document_id.in_(part), _c.position < 2),
-            select(_m.chunk_id, _m.concept_id.label("by"))
-            .where(_m.concept_id.in_(part))
-            .order_by(_m.count.desc(), _m.chunk_id)
-            .limit(2 * REACHED),
-        )
-        for chunk, by in (row for asked in ways for row in connection.execute(asked)):
-            found[chunk] = max(found.get(chunk, 0.0), reached[by])
+    for chunk, by in (row for asked in ways for row in connection.execute(asked)):
+        found[chunk] = max(found.get(chunk, 0.0), reached[by])
     return found
 
 

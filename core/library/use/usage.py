@@ -19,7 +19,7 @@ from core.experience.record import kept
 from core.library import schema
 from core.library.database import Library
 from core.library.records import UsageTrace
-from core.library.rows import add_trace, beginning, in_parts, traces
+from core.library.rows import add_trace, among, beginning, in_parts, traces
 from core.library.use.postgresql import lexeme
 from core.search.words import STOP_WORDS, Stems, words_of
 
@@ -61,9 +61,8 @@ def tallies(connection: Connection, chunk_ids: Iterable[str]) -> Mapping[str, Ta
     found: dict[str, dict[str, dict[str, int]]] = {}
     kinds = (_j.chunk_id, _t.task_type, _t.outcome)
     asked = select(*kinds, func.count()).join(schema.usage_trace, _t.id == _j.trace_id).group_by(*kinds)
-    for part in in_parts(chunk_ids):
-        for chunk, task, outcome, number in connection.execute(asked.where(_j.chunk_id.in_(part))):
-            found.setdefault(chunk, {}).setdefault(task, {})[outcome] = number
+    for chunk, task, outcome, number in among(connection, asked, _j.chunk_id, chunk_ids):
+        found.setdefault(chunk, {}).setdefault(task, {})[outcome] = number
     return found
 
 
@@ -98,10 +97,9 @@ def _histories(
 def by_source(connection: Connection, known: Sequence[UsageTrace]) -> dict[str, list[UsageTrace]]:
     """Source (by id) -> the traces of its chunks, in their order, each once."""
     c, d = schema.chunk.c, schema.document.c
-    source_of: dict[str, str] = {}
-    for part in in_parts(chunk for trace in known for chunk in trace.chunk_ids):
-        asked = select(c.id, d.source_profile_id).join(schema.document, d.id == c.document_id)
-        source_of |= {row[0]: row[1] for row in connection.execute(asked.where(c.id.in_(part))) if row[1]}
+    asked = select(c.id, d.source_profile_id).join(schema.document, d.id == c.document_id)
+    used = (chunk for trace in known for chunk in trace.chunk_ids)
+    source_of = {row[0]: row[1] for row in among(connection, asked, c.id, used) if row[1]}
     found: dict[str, list[UsageTrace]] = {}
     for trace in known:
         for source in {source_of[chunk] for chunk in trace.chunk_ids if chunk in source_of}:
