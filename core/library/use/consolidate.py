@@ -8,7 +8,7 @@ nothing, and one that is regretted can be taken back. A second run finds nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -246,10 +246,9 @@ def _opposites(plan: _Plan) -> None:
     _make_links(plan, first.values(), ("contradicts",))
 
 
-def _make_links(plan: _Plan, pairs: Iterable[Pair], kept_up: tuple[str, ...]) -> None:
+def _make_links(plan: _Plan, pairs: Collection[Pair], kept_up: tuple[str, ...]) -> None:
     """`kept_up`: relations of which the links that usage made are taken away where it does not call for them now."""
     c, e = schema.link.c, schema.entity.c
-    pairs = list(pairs)
     standing = {
         (link.source_id, link.target_id, link.relation, link.task_type): link
         for link in read(plan.connection, schema.link, Link, c.relation.in_({*kept_up, "contradicts"}))
