@@ -7,11 +7,10 @@ has made it part of a chunk's profile. They stand where all that is known has it
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, select, text, update
+from sqlalchemy import Connection, bindparam, delete, func, select, text, update
 
 from core.base.result import KnowledgeError
 from core.experience.kinds import VALUE, Tally, infer_task_type, merged
@@ -19,7 +18,7 @@ from core.experience.record import kept
 from core.library import schema
 from core.library.database import Library
 from core.library.records import UsageTrace
-from core.library.rows import add_trace, among, beginning, in_parts, traces
+from core.library.rows import add_trace, among, beginning, traces
 from core.library.use.postgresql import lexeme
 from core.search.words import STOP_WORDS, Stems, words_of
 
@@ -66,32 +65,20 @@ def tallies(connection: Connection, chunk_ids: Iterable[str]) -> Mapping[str, Ta
     return found
 
 
-def histories(connection: Connection, chunk_ids: Iterable[str]) -> dict[str, list[UsageTrace]]:
-    """The traces of each chunk that was used, newest first."""
-    return _histories(connection, chunk_ids, lambda part: select(_j.trace_id).where(_j.chunk_id.in_(part)))
+def histories(connection: Connection, chunk_ids: Sequence[str]) -> dict[str, list[UsageTrace]]:
+    """The traces of each of a few chunks that was used, newest first."""
+    used = by_chunk(traces(connection, select(_j.trace_id).where(_j.chunk_id.in_(chunk_ids))))
+    return {chunk: used[chunk] for chunk in chunk_ids if chunk in used}
 
 
-def newest(connection: Connection, chunk_ids: Iterable[str], task_type: str, count: int) -> dict[str, list[UsageTrace]]:
-    """Of the traces of each chunk at a kind of task the newest, newest first: `count` of them, or all that there are.
-    What another chunk has among its newest may stand behind them."""
-
-    def ids(part: Sequence[str]) -> Select[Any]:
-        place = func.row_number().over(partition_by=_j.chunk_id, order_by=(_t.timestamp.desc(), _t.id.desc()))
-        asked = select(_j.trace_id, place.label("place")).join(schema.usage_trace, _t.id == _j.trace_id)
-        rows = asked.where(_j.chunk_id.in_(part), _t.task_type == task_type).subquery()
-        return select(rows.c.trace_id).where(rows.c.place <= count)
-
-    return _histories(connection, chunk_ids, ids)
-
-
-def _histories(
-    connection: Connection, chunk_ids: Iterable[str], ids: Callable[[Sequence[str]], Select[Any]]
-) -> dict[str, list[UsageTrace]]:
-    found: dict[str, list[UsageTrace]] = {}
-    for part in in_parts(chunk_ids):
-        used = by_chunk(traces(connection, ids(part)))
-        found |= {chunk: used[chunk] for chunk in part if chunk in used}
-    return found
+def newest(connection: Connection, chunk_ids: Sequence[str], task_type: str, count: int) -> dict[str, list[UsageTrace]]:
+    """Of the traces of each of a few chunks at a kind of task the newest, newest first: `count` of them, or all that
+    there are. What another chunk has among its newest may stand behind them."""
+    place = func.row_number().over(partition_by=_j.chunk_id, order_by=(_t.timestamp.desc(), _t.id.desc()))
+    asked = select(_j.trace_id, place.label("place")).join(schema.usage_trace, _t.id == _j.trace_id)
+    rows = asked.where(_j.chunk_id.in_(chunk_ids), _t.task_type == task_type).subquery()
+    used = by_chunk(traces(connection, select(rows.c.trace_id).where(rows.c.place <= count)))
+    return {chunk: used[chunk] for chunk in chunk_ids if chunk in used}
 
 
 def by_source(connection: Connection, known: Sequence[UsageTrace]) -> dict[str, list[UsageTrace]]:
