@@ -152,15 +152,13 @@ def test_the_questions_of_the_seed_have_answers(shelf: Shelf) -> None:
     assert len(found.concept.profiles) == 1 and "Good for debugging (4 wins" in found.concept.profiles[0]["text"]
 
 
-def test_an_unused_library_reflects_nothing_a_scope_is_answered_alone_an_unknown_concept_refused(
-    shelf: Shelf,
-) -> None:
+def test_an_unused_library_reflects_nothing_a_scope_is_answered_alone_and_an_unknown_one_refused(shelf: Shelf) -> None:
     empty = reflected(shelf)
     assert empty.traces == 0 and empty.tasks == () and empty.gaps == ()
     shelf.used("hang")
     only = reflected(shelf, scope="tasks")
     assert only.tasks and only.sources == () and only.retire == ()
-    for given in ({"scope": "concept"}, {"scope": "concept", "concept": "no such"}):
+    for given in ({"scope": "feelings"}, {"scope": "concept"}, {"scope": "concept", "concept": "no such"}):
         assert isinstance(attempt(reflect, shelf.library, now=shelf.now, **given), KnowledgeError)
 
 

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import select
 
 from core.base.entry import Entry, SearchSource
-from core.base.result import KnowledgeError, refuse
+from core.base.result import KnowledgeError, attempt, refuse
 from core.experience.kinds import infer_task_type
 from core.library import rows, schema
 from core.library.database import Library
@@ -258,6 +258,7 @@ def test_any_text_is_a_question(shelf: Shelf) -> None:
     for text in ("", "   ", "'", '"', "a' OR 1=1 --", "NEAR(", "AND OR NOT", "*", "c++ & | ! ( ) :*", "日本語", "\x00",
                  "\ud800", "😀", "1", "the of and", "x" * 9000, "don't \\ 'quote\\'"):  # fmt: skip
         shelf.ask(text)
+    assert isinstance(attempt(asked, shelf.library, "x", now=shelf.now, task_type="magic"), KnowledgeError)
 
 
 def test_a_library_without_anything_answers_nothing(library: Library) -> None:

@@ -114,13 +114,17 @@ def open_library(
         library = Library(engine, path)
         beside = backups if backups is not None or path is None else path.parent / "backups"
         copy = _migrate(library, beside, shown)
-    except (KnowledgeError, DBAPIError, OSError) as error:
+    except KnowledgeError:
         engine.dispose()
-        if isinstance(error, KnowledgeError):
-            raise
-        said = error.strerror or error if isinstance(error, OSError) else cause_of(error)
-        hint = _hint(error, path) if isinstance(error, DBAPIError) else ""
-        raise KnowledgeError("library-failed", f"the library cannot be opened: {said}", shown, hint) from error
+        raise
+    except DBAPIError as error:
+        engine.dispose()
+        message = f"the library cannot be opened: {cause_of(error)}"
+        raise KnowledgeError("library-failed", message, shown, _hint(error, path)) from error
+    except OSError as error:
+        engine.dispose()
+        message = f"the library cannot be opened: {error.strerror or error}"
+        raise KnowledgeError("library-failed", message, shown) from error
     return Library(engine, path, copy)
 
 

@@ -70,7 +70,7 @@ class Workers(Generic[T, R]):
         running: dict[Future[R], tuple[T, int]] = {}
         try:
             while True:
-                while len(running) < self.at_once:
+                while len(running) < max(1, self.at_once):
                     if running and any(tried >= SUSPECT for _task, tried in (*running.values(), *again)):
                         break  # one of them may be what kills workers: it goes alone, and costs no other its turn
                     task, tried = again.popleft() if again else (next(waiting, _NO_TASK), 0)

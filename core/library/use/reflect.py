@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from core.base.choices import task_words
+from core.base.choices import SCOPES, task_words
 from core.base.result import KnowledgeError
 from core.experience.kinds import Tally, merged, over_tasks, rate_of, success, total
 from core.library import schema
@@ -131,6 +131,8 @@ class Reflection:
 
 def reflect(library: Library, *, scope: str = "all", concept: str = "", now: datetime) -> Reflection:
     """Answer the questions of a scope, or all of them. `concept` asks how one evolved: its name or an alias."""
+    if scope not in SCOPES:
+        raise KnowledgeError("bad-scope", f"{scope!r} is no scope", hint=f"one of {', '.join(SCOPES)}")
     if scope == "concept" and not concept:
         raise KnowledgeError("no-concept", "which concept is not said", hint="name it with --concept")
     with library.reading() as connection:

@@ -17,6 +17,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
+from core.base.choices import TASK_TYPES
 from core.base.result import KnowledgeError, attempt
 from core.experience.kinds import counts_for, infer_task_type, speaks_for, total
 from core.experience.record import misleads, warned_last
@@ -98,8 +99,10 @@ def retrieve(
     never used, or asked for and never found, is what `reflect` and `consolidate` learn from.
     """
     query = storable(query[:QUERY_CHARACTERS]).strip()
+    if task_type and task_type not in TASK_TYPES:
+        raise KnowledgeError("bad-task", f"{task_type!r} is no kind of task", hint=f"one of {', '.join(TASK_TYPES)}")
     inferred, task_type = not task_type, task_type or infer_task_type(query)
-    limit = min(limit, MAX_LIMIT)
+    limit = min(max(limit, 1), MAX_LIMIT)
     warnings: list[str] = []
     if embedder is not None and query:
         found = attempt(_near_of_team, library, query, embedder)
