@@ -51,7 +51,7 @@ class Shelf:
             self.sources[domain] = new_id()
             record = SourceProfile(self.sources[domain], domain, kind, self.now, self.now)
             with self.library.writing() as connection:
-                rows.put(connection, schema.source_profile, rows.row_of(record))
+                rows.put(connection, schema.source_profile, record)
         return self.sources[domain]
 
     def document(
@@ -115,7 +115,7 @@ class Shelf:
         """Two chunks (by name) belong together."""
         ends = ("chunk", self.chunks[one], "chunk", self.chunks[other])
         with self.library.writing() as connection:
-            rows.add_link(connection, Link(new_id(), *ends, relation, self.now, **more))
+            rows.add_links(connection, [Link(new_id(), *ends, relation, self.now, **more)])
 
     def ask(self, query: str, **more: Any) -> Retrieved:
         """What is retrieved for a question."""

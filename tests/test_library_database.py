@@ -72,16 +72,16 @@ RUN = ChangeRun(new_id(), "consolidate", NOW, later(seconds=9), later(hours=1), 
 
 def fill(library: Library) -> None:
     with library.writing() as connection:
-        rows.put(connection, schema.source_profile, rows.row_of(PROFILE))
+        rows.put(connection, schema.source_profile, PROFILE)
         rows.add_document(connection, DOCUMENT)
         rows.add_chunks(connection, [CHUNK, OTHER])
-        rows.put_location(connection, PLACE)
+        rows.put(connection, schema.location, PLACE)
         rows.add_concept(connection, CONCEPT)
         rows.add_mentions(connection, {(CHUNK.id, CONCEPT.id): 3})
         rows.add_retrieval(connection, RETRIEVAL, [(CHUNK.id, 0.75, {"semantic": 0.5, "usage": 0.25})])
         rows.add_trace(connection, TRACE)
-        assert rows.add_link(connection, LINK)
-        rows.put_run(connection, RUN)
+        assert rows.add_links(connection, [LINK]) == 1
+        rows.put(connection, schema.change_run, RUN)
 
 
 def test_every_field_of_every_record_comes_back_as_it_went_in(library: Library) -> None:
@@ -160,7 +160,7 @@ def test_a_link_has_two_ends_of_the_kind_it_names(library: Library) -> None:
         replace(LINK, id=new_id(), relation="applies", weight=1.5),
     ):
         with pytest.raises(IntegrityError), library.writing() as connection:
-            rows.add_link(connection, wrong)
+            rows.add_links(connection, [wrong])
 
 
 def test_a_symmetric_link_is_stored_once_in_whatever_direction(library: Library) -> None:
@@ -168,8 +168,8 @@ def test_a_symmetric_link_is_stored_once_in_whatever_direction(library: Library)
     both = Link(new_id(), "chunk", CHUNK.id, "chunk", OTHER.id, "complements", NOW, 0.5)
     back = replace(both, id=new_id(), source_id=OTHER.id, target_id=CHUNK.id)
     with library.writing() as connection:
-        assert [rows.add_link(connection, one) for one in (both, back, both)] == [True, False, False]
-        assert len(rows.links_of(connection, CHUNK.id, relation="complements")) == 1
+        assert [rows.add_links(connection, [one]) for one in (both, back, both)] == [1, 0, 0]
+        assert [one.relation for one in rows.links_of(connection, CHUNK.id)].count("complements") == 1
 
 
 def test_what_is_forgotten_takes_all_with_it_that_hangs_on_it(library: Library) -> None:
@@ -185,7 +185,7 @@ def test_what_is_forgotten_takes_all_with_it_that_hangs_on_it(library: Library) 
 
 def test_a_transaction_is_whole_or_not_there(library: Library) -> None:
     with pytest.raises(RuntimeError), library.writing() as connection:
-        rows.put(connection, schema.source_profile, rows.row_of(PROFILE))
+        rows.put(connection, schema.source_profile, PROFILE)
         raise RuntimeError
     with library.reading() as connection:
         assert rows.counted(connection, schema.source_profile) == 0
@@ -292,7 +292,7 @@ def earlier_library(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A library of the version that had its traces in its own file, with one that a profile has taken in."""
     library = earlier(str(path), "0004", monkeypatch)
     with library.writing() as connection:
-        rows.put(connection, schema.source_profile, rows.row_of(PROFILE))
+        rows.put(connection, schema.source_profile, PROFILE)
         rows.add_document(connection, DOCUMENT)
         rows.add_chunks(connection, [CHUNK, OTHER])
         rows.add_retrieval(connection, RETRIEVAL, [])

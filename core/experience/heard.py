@@ -22,8 +22,6 @@ from core.search.words import STOP_WORDS, words_of
 
 RUN = 5
 """The words in a row that an answer repeats where it used a thing."""
-RUNS = 1
-"""The repetitions that make a use."""
 SHARE = 0.5
 """The share of a thing's telling words that makes a use without a repetition."""
 TELLING = 5
@@ -143,7 +141,7 @@ def _uses(told: Sequence[Told], asked: str, turns: Sequence[Turn]) -> list[tuple
             at_once, so_far = one.telling & here, one.telling & said
             if (
                 (one.key and one.key in text)
-                or len(one.runs & runs) >= RUNS
+                or one.runs & runs
                 or len(so_far) >= max(TELLING, SHARE * len(one.telling))
                 or (len(at_once) >= max(AT_ONCE, SHARE * len(one.telling)) and at_once & one.named)
             ):

@@ -119,10 +119,9 @@ def rate_of(counts: Mapping[str, int]) -> float:
     return good / whole if whole else 0.0
 
 
-def total(tally: Tally, task_type: str = "") -> int:
-    """How many outcomes there are, of one kind of task or of all."""
-    rows = tally.values() if not task_type else (tally.get(task_type, {}),)
-    return sum(sum(counts.values()) for counts in rows)
+def total(tally: Tally) -> int:
+    """How many outcomes there are, of all kinds of task."""
+    return sum(sum(counts.values()) for counts in tally.values())
 
 
 def merged(tallies: Iterable[Tally]) -> dict[str, dict[str, int]]:

@@ -66,7 +66,7 @@ class Verdict(NamedTuple):
 def verdict(text: str, turns: Sequence[Turn], used: int = 0, before: Sequence[Turn] = ()) -> Verdict | None:
     """What came of the thing that says `text`, which was handed out after the turns `before` and used in
     `turns[used]`; None where nothing tells."""
-    replies = list(_replies(turns, used))
+    replies = [at for at in range(used + 1, len(turns)) if by_user(turns[at])]
     asked = [at for at in range(used) if by_user(turns[at])]
     start = asked[-1] if asked else 0
     work = turns[start : _matter_ends(turns, replies[0] if replies else len(turns))]
@@ -83,13 +83,6 @@ def by_user(turn: Turn) -> bool:
     """Whether the user says something in a turn, and not a sub-agent's orders or a note of the tool."""
     said = turn.text.strip()
     return turn.role == "user" and bool(said) and not turn.agent and not said.startswith(INTERRUPTED)
-
-
-def _replies(turns: Sequence[Turn], used: int) -> Iterator[int]:
-    """Where the user speaks behind the use."""
-    for at in range(used + 1, len(turns)):
-        if by_user(turns[at]):
-            yield at
 
 
 def _said(

@@ -83,11 +83,11 @@ def shown_document(library: Library, document: Document) -> Shown:
     )
     uses = select(used.trace_id).join(schema.chunk, c.id == used.chunk_id).where(c.document_id == document.id)
     with library.reading() as connection:
-        profiles = rows.by_ids(connection, schema.source_profile, SourceProfile, [document.source_profile_id or ""])
+        source = document.source_profile_id or ""
         chunks = rows.chunks_of(connection, document.id)
         return Shown(
             document,
-            next(iter(profiles.values()), None),
+            rows.by_ids(connection, schema.source_profile, SourceProfile, [source]).get(source),
             tuple(chunks),
             tuple((row.name, row.number) for row in connection.execute(asked)),
             tuple(row.source for row in rows.locations_of(connection, document.id)),
@@ -124,7 +124,7 @@ def set_status(library: Library, document_id: str, status: str) -> int:
     """Take a document out (`archived`) or bring it back (`active`); how many chunks it has."""
 
     def work(connection: Connection) -> int:
-        connection.execute(schema.document.update().where(schema.document.c.id == document_id).values(status=status))
+        rows.change(connection, schema.document, document_id, status=status)
         return rows.counted(connection, schema.chunk, schema.chunk.c.document_id == document_id)
 
     return in_turn(library, work)

@@ -275,8 +275,7 @@ def _exchanges(document: Extracted) -> Iterator[Piece]:
     text = document.text
     rounds: list[list[int]] = []
     for number, part in enumerate(document.parts):
-        opens = part.label == "user" and (not rounds or any(document.parts[at].label != "user" for at in rounds[-1]))
-        if opens or not rounds:
+        if not rounds or (part.label == "user" and any(document.parts[at].label != "user" for at in rounds[-1])):
             rounds.append([])
         rounds[-1].append(number)
     held: list[int] = []

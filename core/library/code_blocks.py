@@ -14,17 +14,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
+
+from core.library.foreign_formats import Part
 
 Fits = Callable[[str], bool]
-
-
-class Block(NamedTuple):
-    """`text[begins:ends]`, and what it defines: `Pool.acquire`; "" for what defines nothing."""
-
-    begins: int
-    ends: int
-    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,9 +56,10 @@ _WRAPS = {
 _COMMENTS = ("//", "/*", "*", "--", ";", "%", "@", "#[")
 
 
-def code_blocks(text: str, language: str, fits: Fits) -> list[Block]:
-    """The blocks of a source file in their order; together they are the whole file. A definition that does not fit
-    (by the text of it) is told as the definitions inside it, where there are any."""
+def code_blocks(text: str, language: str, fits: Fits) -> list[Part]:
+    """The blocks of a source file in their order, each with what it defines (`Pool.acquire`); together they are the
+    whole file. A definition that does not fit (by the text of it) is told as the definitions inside it, where there are
+    any."""
     found = _python(text) if language == "python" else _by_tree(text, language)
     if found is None:
         return list(_by_margin(text, fits))
@@ -81,14 +76,14 @@ def line_starts(text: str) -> list[int]:
 
 def _blocks(
     text: str, marks: tuple[str, ...], lines: Sequence[int], found: Sequence[_Definition], fits: Fits
-) -> Iterator[Block]:
+) -> Iterator[Part]:
     rows, done = text.split("\n"), 0
     for row in _flat(text, lines, found, fits):
         first = max(done, _with_comment(rows, row.first, marks))
         yield from _between(text, lines, done, first, fits)
         last = max(min(row.last, len(lines) - 1), first)
         if last > first:
-            yield Block(lines[first], lines[last], row.name)
+            yield Part(lines[first], lines[last], row.name)
         done = max(done, last)
     yield from _between(text, lines, done, len(lines) - 1, fits)
 
@@ -103,16 +98,16 @@ def _flat(text: str, lines: Sequence[int], found: Sequence[_Definition], fits: F
         yield from _flat(text, lines, row.inside, fits)
 
 
-def _between(text: str, lines: Sequence[int], first: int, last: int, fits: Fits) -> Iterator[Block]:
+def _between(text: str, lines: Sequence[int], first: int, last: int, fits: Fits) -> Iterator[Part]:
     """What stands between definitions: one block, or as many as it takes."""
     if first >= last or not text[lines[first] : lines[last]].strip():
         return
     if fits(text[lines[first] : lines[last]]):
-        yield Block(lines[first], lines[last])
+        yield Part(lines[first], lines[last])
         return
     part, shift = text[lines[first] : lines[last]], lines[first]
     for row in _by_margin(part, fits):
-        yield Block(row.begins + shift, row.ends + shift)
+        yield Part(row.begins + shift, row.ends + shift)
 
 
 def _with_comment(rows: Sequence[str], first: int, marks: tuple[str, ...]) -> int:
@@ -121,7 +116,7 @@ def _with_comment(rows: Sequence[str], first: int, marks: tuple[str, ...]) -> in
     return first
 
 
-def _by_margin(text: str, fits: Fits) -> Iterator[Block]:
+def _by_margin(text: str, fits: Fits) -> Iterator[Part]:
     """Blocks begin behind an empty line, where a line stands at the left margin; neighbours that fit are together."""
     lines, starts = line_starts(text), [0]
     for at in range(1, len(lines) - 1):
@@ -132,7 +127,7 @@ def _by_margin(text: str, fits: Fits) -> Iterator[Block]:
     for stop, after in pairwise([*starts[1:], len(text), len(text)]):
         if not fits(text[begins:after]) or after == stop:
             if text[begins:stop].strip():
-                yield Block(begins, stop)
+                yield Part(begins, stop)
             begins = stop
 
 

@@ -298,8 +298,6 @@ def _weightiest(
 
 
 def _type_of(name: str, mark: str, code: bool) -> str:
-    if name.endswith("?"):
-        return "question"
     if mark == "defined" or (mark == "word" and code):
         return "entity" if name.rpartition(".")[2][:1].isupper() else "method"
     if mark in ("imported", "named") or _MIXED.match(name):

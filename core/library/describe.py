@@ -49,13 +49,12 @@ class Named:
 
 @dataclass(frozen=True)
 class Description:
-    """What is said of a document: a row for each piece. `by` is who said it: rules, model."""
+    """What is said of a document: a row for each piece."""
 
     top_summary: str
     key_claims: tuple[str, ...]
     rows: tuple[Described, ...]
     concepts: tuple[Named, ...] = ()
-    by: str = "rules"
 
 
 def describe(document: Extracted, pieces: Sequence[Piece]) -> Description:
@@ -185,9 +184,8 @@ _EXAMPLE = re.compile(
 )
 _EXAMPLE_HEADING = re.compile(r"\bexamples?\b|\bsamples?\b|\bdemo\b", re.IGNORECASE)
 _ARGUES = re.compile(
-    r"\b(?:because|therefore|thus|hence|however|although|whereas|instead of|rather than|trade-?offs?|"
-    r"consequences?|drawbacks?|advantages?|disadvantages?|pros|cons|we (?:decided|chose|believe)|in favou?r of"
-    r"|on balance|"
+    r"\b(?:because|therefore|thus|hence|however|although|whereas|instead of|rather than|trade-?offs?|consequences?|"
+    r"drawbacks?|advantages?|disadvantages?|pros|cons|we (?:decided|chose|believe)|in favou?r of|on balance|"
     r"i (?:think|believe|argue|suggest|propose))\b",
     re.IGNORECASE,
 )
@@ -222,20 +220,16 @@ _SARCASM = re.compile(
     re.IGNORECASE,
 )
 _ANECDOTE = re.compile(
-    r"\b(?:i|we) (?:ran|had|hit|tried|spent|was|were|got|saw|found|used|ended|realis?zed|noticed|once|just|fixed"
-    r"|broke|lost|"
-    r"switched|moved|learned)\b|\btook me\b|\bbit me\b|\bmy (?:experience|team|project|boss|setup|code)\b|\b(?:lol"
-    r"|fwiw|iirc)\b|"
-    r"\b(?:last|the other) (?:week|year|month|night|day)\b",
+    r"\b(?:i|we) (?:ran|had|hit|tried|spent|was|were|got|saw|found|used|ended|realis?zed|noticed|once|just|fixed|"
+    r"broke|lost|switched|moved|learned)\b|\btook me\b|\bbit me\b|\bmy (?:experience|team|project|boss|setup|code)\b|"
+    r"\b(?:lol|fwiw|iirc)\b|\b(?:last|the other) (?:week|year|month|night|day)\b",
     re.IGNORECASE,
 )
 _INSTRUCTS = re.compile(
-    r"(?:^|[.:]\s+|\n\s*(?:[-*]|\d+[.)])\s+)(?:first,? |then,? |next,? |now,? |please )?(?:run|use|install|add|set"
-    r"|open|create|make|"
-    r"click|choose|select|copy|call|check|configure|enable|disable|edit|write|type|press|remove|replace|start|stop"
-    r"|restart|"
-    r"import|define|do not|don't|never|always|ensure|note that|see|go to|download|put|pass|return)\b|"
-    r"\byou (?:should|must|need to|can|may|have to|will want)\b|\bhow to\b",
+    r"(?:^|[.:]\s+|\n\s*(?:[-*]|\d+[.)])\s+)(?:first,? |then,? |next,? |now,? |please )?(?:run|use|install|add|set|"
+    r"open|create|make|click|choose|select|copy|call|check|configure|enable|disable|edit|write|type|press|remove|"
+    r"replace|start|stop|restart|import|define|do not|don't|never|always|ensure|note that|see|go to|download|put|pass|"
+    r"return)\b|\byou (?:should|must|need to|can|may|have to|will want)\b|\bhow to\b",
     re.IGNORECASE,
 )
 
@@ -260,13 +254,10 @@ def _mode(text: str, piece: Piece) -> str:
 
 
 _LEANS = re.compile(
-    r"(?:this|that|these|those|it|its|they|them|he|she|such|both|neither|either|the (?:former|latter|same|other"
-    r"|second|above|"
-    r"following|result|error)|here|there|so|thus|therefore|hence|however|but|and|or|also|moreover|furthermore"
-    r"|in addition|"
-    r"instead|otherwise|then|next|finally|again|similarly|likewise|as (?:above|before|mentioned)|yes|no|ok(?:ay)?"
-    r"|sure|done|"
-    r"same|correct|exactly)\b",
+    r"(?:this|that|these|those|it|its|they|them|he|she|such|both|neither|either|the (?:former|latter|same|other|"
+    r"second|above|following|result|error)|here|there|so|thus|therefore|hence|however|but|and|or|also|moreover|"
+    r"furthermore|in addition|instead|otherwise|then|next|finally|again|similarly|likewise|as (?:above|before|"
+    r"mentioned)|yes|no|ok(?:ay)?|sure|done|same|correct|exactly)\b",
     re.IGNORECASE,
 )
 _POINTS = re.compile(
@@ -285,9 +276,8 @@ def _needs_context(text: str, piece: Piece) -> bool:
 
 
 _CLAIMS = re.compile(
-    r"\b(?:must|never|always|only|cannot|requires?|causes?|prevents?|means that|shows? that|proves?|we (?:decided"
-    r"|found|chose)|"
-    r"is (?:faster|slower|safer|better|worse|required|deprecated|the (?:only|best|default|main|first))|"
+    r"\b(?:must|never|always|only|cannot|requires?|causes?|prevents?|means that|shows? that|proves?|we (?:decided|"
+    r"found|chose)|is (?:faster|slower|safer|better|worse|required|deprecated|the (?:only|best|default|main|first))|"
     r"(?:increase|decrease|improve|reduce)[sd]? |by \d+ ?%)\b",
     re.IGNORECASE,
 )
@@ -409,9 +399,7 @@ def _merged(base: Description, read: dict[str, Any], number: int) -> Description
     concepts = tuple(found for row in _list(read.get("concepts"))[:30] if (found := _named(row)) is not None)
     claims = tuple(line for row in _list(read.get("key_claims"))[:8] if (line := _line(row)))
     summary = _line(read.get("summary"), 600) or base.top_summary
-    return replace(
-        base, top_summary=summary, key_claims=claims or base.key_claims, rows=tuple(rows), concepts=concepts, by="model"
-    )
+    return replace(base, top_summary=summary, key_claims=claims or base.key_claims, rows=tuple(rows), concepts=concepts)
 
 
 def _list(value: Any) -> list[Any]:

@@ -22,10 +22,7 @@ from core.conversations.events import OUTPUT_HEAD
 from core.conversations.plain import UNKNOWN_JSON
 from core.conversations.read import HEAD_BYTES, format_of, read_all, why_unread
 from core.library.extract_process import read_foreign
-from core.library.foreign_formats import tidied
-
-MAX_FILE_BYTES = 64 << 20
-"""A larger file is reported and left alone."""
+from core.library.foreign_formats import Part, tidied
 
 LANGUAGES = {
     "py": "python", "pyi": "python", "pyw": "python", "js": "javascript", "jsx": "javascript", "mjs": "javascript",
@@ -40,21 +37,10 @@ LANGUAGES = {
 }  # fmt: skip
 """Suffix -> language. Those of the last row are settings: their blocks are parted like code."""
 _NAMED = {"makefile": "make", "dockerfile": "docker", "cmakelists.txt": "cmake", "gemfile": "ruby", "rakefile": "ruby"}
-_PROSE = {"md": "markdown", "markdown": "markdown", "mdx": "markdown", "txt": "text", "rst": "text", "adoc": "text",
-          "org": "text", "tex": "text", "log": "text", "": "text"}  # fmt: skip
+_MARKDOWN = ("md", "markdown", "mdx")
 _DATA = ("json", "jsonl", "csv", "tsv", "ndjson")
 _SHEBANG = re.compile(r"#!.*?\b(python|bash|sh|zsh|node|ruby|perl|lua)\b")
 _INTERPRETERS = {"sh": "bash", "zsh": "bash", "node": "javascript"}
-
-
-@dataclass(frozen=True)
-class Part:
-    """A stretch of an extracted text that belongs together, `text[begins:ends]`: a turn of a conversation with its
-    role, a cell of a notebook, a page."""
-
-    begins: int
-    ends: int
-    label: str
 
 
 @dataclass(frozen=True)
@@ -76,9 +62,6 @@ class Extracted:
 def extract(name: str, data: bytes, content_type: str = "") -> list[Extracted]:
     """The documents of a file: one, or the conversations of an export. `content_type` is what the user says it is,
     "" to have it told. Raises KnowledgeError, in one sentence, for what cannot be read, and nothing else for `data`."""
-    if len(data) > MAX_FILE_BYTES:
-        size = f"{len(data) >> 20} MB, {MAX_FILE_BYTES >> 20} MB at the most"
-        raise KnowledgeError("too-large", f"the file is too large ({size})", name)
     if not data.strip():
         raise KnowledgeError("empty", "the file is empty", name)
     suffix = PurePath(name).suffix.lower().removeprefix(".")
@@ -126,9 +109,8 @@ def _plain_text(name: str, text: str, suffix: str, content_type: str) -> Extract
         return Extracted(text, "code", "code", base, language)
     if suffix in _DATA:
         return Extracted(text, content_type or "reference", "data", base, suffix)
-    form = _PROSE.get(suffix, "text")
-    if form == "text" and re.search(r"^#{1,6} \S", text, re.MULTILINE) and suffix not in ("log", "tex", "org"):
-        form = "markdown"
+    has_headings = suffix not in ("log", "tex", "org") and re.search(r"^#{1,6} \S", text, re.MULTILINE)
+    form = "markdown" if suffix in _MARKDOWN or has_headings else "text"
     title = title_of(text, form) or PurePath(name).stem or name
     return Extracted(text, content_type or prose_type(name, text), form, title)
 
@@ -250,10 +232,10 @@ def _is_ours(turn: Turn, asked: Mapping[int, str]) -> bool:
 def moment_of(said: str) -> datetime | None:
     """A time as a conversation tells it (ISO 8601, UTC where it names no zone); None for none."""
     try:
-        found = datetime.fromisoformat(said.replace("Z", "+00:00")) if said else None
+        found = datetime.fromisoformat(said)
     except ValueError:
         return None
-    return None if found is None else found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
 # --- foreign formats --------------------------------------------------------------------------------------------------
@@ -285,5 +267,4 @@ def _read_elsewhere(name: str, data: bytes, kind: str, content_type: str) -> lis
     if kind in ("html", "pdf") and prose == "note":
         prose = "article"
     title = title or title_of(text, form) or PurePath(name).stem
-    parts = tuple(Part(*part) for part in found.parts)
-    return [Extracted(text, content_type or prose, form, title, "", parts, notes=notes)]
+    return [Extracted(text, content_type or prose, form, title, "", found.parts, notes=notes)]

@@ -16,20 +16,28 @@ MAX_MARKUP = 32 << 20
 """Bytes to which the XML of a DOCX file may unpack; reading it takes some twenty times as much memory."""
 
 
+class Part(NamedTuple):
+    """A stretch of a text that belongs together, `text[begins:ends]`: a turn of a conversation with its role, a page, a
+    function with its name; "" for one without."""
+
+    begins: int
+    ends: int
+    label: str = ""
+
+
 class Foreign(NamedTuple):
-    """A file as text. `title` is what it calls itself, "" for nothing; `parts` are (begin, end, label) of stretches
-    of `text` that belong together; `notes` are sentences about what could not be read."""
+    """A file as text. `title` is what it calls itself, "" for nothing; `notes` are sentences about what could not be
+    read."""
 
     text: str
     title: str = ""
-    parts: tuple[tuple[int, int, str], ...] = ()
+    parts: tuple[Part, ...] = ()
     notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, said: dict[str, Any]) -> Foreign:
         """One of its fields, as JSON gives them."""
-        parts = tuple((begins, ends, label) for begins, ends, label in said["parts"])
-        return cls(said["text"], said["title"], parts, tuple(said["notes"]))
+        return cls(said["text"], said["title"], tuple(Part(*row) for row in said["parts"]), tuple(said["notes"]))
 
 
 def tidied(text: str) -> str:
@@ -60,7 +68,7 @@ def _pdf(data: bytes) -> Foreign:
             continue
         begins = len(text)
         text += re.sub(r"(\w)-\n(?=[a-z])", r"\1", tidied(words)).strip() + "\n\f\n"
-        parts.append((begins, len(text), f"page {number}"))
+        parts.append(Part(begins, len(text), f"page {number}"))
     title = str((reader.metadata.title if reader.metadata is not None else "") or "").strip()
     return Foreign(text, title, tuple(parts), (f"{unread} pages could not be read",) if unread else ())
 

@@ -31,7 +31,6 @@ from core.base.result import ErrorInfo, KnowledgeError, Result, attempt, disk_er
 from core.base.secrets.redact import redact
 from core.library import rows, schema
 from core.library.database import Library, cause_of
-from core.library.extract import MAX_FILE_BYTES
 from core.library.extract_process import end_idle
 from core.library.fetch import fetch, is_address, shown, stored_name
 from core.library.places import Known, known_files, leave, move, moved_to, state_of
@@ -50,6 +49,8 @@ _SUFFIXES = (
 )
 _NO_TEXT = frozenset(_SUFFIXES.split())
 """Suffixes that are passed over in a folder; named by the user, such a file is looked at like any other."""
+MAX_FILE_BYTES = 64 << 20
+"""A larger file is reported and left alone."""
 Progress = Callable[[int, int, str, str], None]
 """(sources done, sources in all, the one that is done, what became of it)."""
 
@@ -250,7 +251,7 @@ def ingest(
     engine: Engine = HERE,
     *,
     now: Callable[[], datetime],
-    progress: Progress | None = None,
+    progress: Progress = lambda *_told: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> IngestReport:
     """Take in what is wanted. `stopped` is asked between documents.
@@ -304,7 +305,7 @@ class _Run:
     wanted: Wanted
     report: IngestReport
     now: Callable[[], datetime]
-    progress: Progress | None
+    progress: Progress
     number: int
     done: int = 0
     names: KnownNames = field(default_factory=KnownNames)
@@ -363,7 +364,7 @@ class _Run:
 
         def work(connection: Connection) -> None:
             for row in known:
-                rows.put_location(connection, replace(row, state=item.state, seen_at=self.now()))
+                rows.put(connection, schema.location, replace(row, state=item.state, seen_at=self.now()))
 
         in_turn(self.library, work)
 
@@ -388,13 +389,11 @@ class _Run:
 
     def told(self, words: str) -> None:
         """Something about the whole run is told while it goes on."""
-        if self.progress is not None:
-            self.progress(0, self.number, words, "start one, or stop here and go on later")
+        self.progress(0, self.number, words, "start one, or stop here and go on later")
 
     def _progressed(self, name: str, became: str) -> None:
         self.done += 1
-        if self.progress is not None:
-            self.progress(self.done, self.number, name, became)
+        self.progress(self.done, self.number, name, became)
 
 
 # --- what is known of files is brought up to date ---------------------------------------------------------------------
@@ -410,17 +409,13 @@ class Refreshed:
     gone: dict[str, tuple[str, ...]] = field(default_factory=dict)
     unchanged: int = 0
 
-    def to_json(self) -> dict[str, Any]:
-        """As `--json` tells it."""
-        return {**vars(self), "changed": self.changed.to_json()}
-
 
 def refresh(
     library: Library,
     way: Way,
     *,
     now: Callable[[], datetime],
-    progress: Progress | None = None,
+    progress: Progress = lambda *_told: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Refreshed:
     """Look at every file that the library has read. Nothing new is taken in, and nothing taken out: who deleted a file

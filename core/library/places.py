@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Integer, case, cast, func, select
 
 from core.library import schema
 from core.library.fetch import is_address
-from core.library.rows import in_parts
+from core.library.rows import among
 from core.library.searched import is_gone
 
 _NO_LINES = (".pdf", ".docx", ".html", ".htm", ".xhtml", ".ipynb")
@@ -37,14 +37,13 @@ def standing_at(connection: Connection, chunks: Sequence[str]) -> dict[str, str]
         case((paged, _number("\f", part)), else_=_number("\n", part)).label(name)
         for name, part in (("first", before), ("more", inside))
     ]
+    asked = select(c.id, d.source, cast(paged, Integer).label("paged"), *columns)
+    joined = asked.join(schema.document, d.id == c.document_id).where(d.content_type != "conversation")
     found: dict[str, str] = {}
-    for part in in_parts(chunks):
-        asked = select(c.id, d.source, cast(paged, Integer).label("paged"), *columns)
-        joined = asked.join(schema.document, d.id == c.document_id)
-        for row in connection.execute(joined.where(c.id.in_(part), d.content_type != "conversation")):
-            if row.paged or not (is_address(row.source) or row.source.lower().endswith(_NO_LINES)):
-                name, first, last = "page" if row.paged else "line", row.first + 1, row.first + row.more + 1
-                found[row.id] = f"{name} {first}" if first == last else f"{name}s {first} to {last}"
+    for row in among(connection, joined, c.id, chunks):
+        if row.paged or not (is_address(row.source) or row.source.lower().endswith(_NO_LINES)):
+            name, first, last = "page" if row.paged else "line", row.first + 1, row.first + row.more + 1
+            found[row.id] = f"{name} {first}" if first == last else f"{name}s {first} to {last}"
     return found
 
 

@@ -19,7 +19,8 @@ from core.base.secrets.redact import redact
 from core.library.chunking import Piece, pieces_of, token_count
 from core.library.concepts import candidates
 from core.library.describe import Described, Description, describe, described_by
-from core.library.extract import Extracted, Part, extract
+from core.library.extract import Extracted, extract
+from core.library.foreign_formats import Part
 from core.library.records import Chunk, day_of, new_id, sha256_of
 from core.search.words import spaced
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import UTC
-from functools import cache
 from typing import Any, TypeVar
 
-from sqlalchemy import BindParameter, Connection, Select, Table, bindparam, delete, func, or_, select, text
+from sqlalchemy import Connection, Select, Table, delete, func, or_, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
 from core.experience.record import write
@@ -51,21 +50,13 @@ def read(connection: Connection, table: Table, kind: type[R], *conditions: Any, 
 
 def by_ids(connection: Connection, table: Table, kind: type[R], ids: Iterable[str]) -> dict[str, R]:
     """Records by id; an id that is not there is left out."""
-    found: dict[str, R] = {}
-    asked = _of_ids(table, kind)  # type: ignore[arg-type]
-    for part in in_parts(ids):
-        for row in connection.execute(asked, {"ids": part}).mappings():
-            found[row["id"]] = record_of(kind, dict(row))
-    return found
+    found = (one for part in in_parts(ids) for one in read(connection, table, kind, table.c.id.in_(part)))
+    return {one.id: one for one in found}  # type: ignore[attr-defined]
 
 
-IDS: BindParameter[Any] = bindparam("ids", expanding=True)
-"""For statements that are made once and asked with many ids: to make one again takes longer than to answer it."""
-
-
-@cache
-def _of_ids(table: Table, kind: type) -> Select[Any]:
-    return select(*columns_of(table, kind)).where(table.c.id.in_(IDS))
+def change(connection: Connection, table: Table, key: str, **values: Any) -> None:
+    """Give the row of an id these values."""
+    connection.execute(table.update().where(table.c.id == key).values(**values))
 
 
 def beginning(connection: Connection, column: Any, given: str) -> Sequence[str]:
@@ -82,6 +73,12 @@ def in_parts(ids: Iterable[str]) -> Iterator[list[str]]:
         yield listed[start : start + AT_ONCE]
 
 
+def among(connection: Connection, asked: Select[Any], column: Any, ids: Iterable[str]) -> Iterator[Any]:
+    """The rows of a query whose column has one of these ids, however many there are."""
+    for part in in_parts(ids):
+        yield from connection.execute(asked.where(column.in_(part)))
+
+
 def put_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> int:
     """Insert what is not there yet, by any key of the table; how many rows came."""
     if not rows:
@@ -90,12 +87,12 @@ def put_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, An
     return int(connection.execute(statement, rows, execution_options={"preserve_rowcount": True}).rowcount)
 
 
-def put(connection: Connection, table: Table, row: Mapping[str, Any]) -> None:
-    """Insert a row, or give the one with its primary key these values."""
-    statement = _insert(connection, table)
+def put(connection: Connection, table: Table, record: Any) -> None:
+    """Insert a record, or give the row with its primary key these values."""
+    row, statement = row_of(record), _insert(connection, table)
     keys = [column.name for column in table.primary_key]
     given = {name: statement.excluded[name] for name in row if name not in keys}
-    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=given), dict(row))
+    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=given), row)
 
 
 def _insert(connection: Connection, table: Table) -> Any:
@@ -151,11 +148,6 @@ def add_chunks(connection: Connection, records: Sequence[Chunk]) -> None:
     connection.execute(schema.chunk.insert(), unnumbered)
 
 
-def put_location(connection: Connection, record: records.Location) -> None:
-    """Where a document is found now; a place has one document at a time."""
-    put(connection, schema.location, row_of(record))
-
-
 def document_of(connection: Connection, document_id: str) -> Document | None:
     """One document, None where there is none of that id."""
     return by_ids(connection, schema.document, Document, [document_id]).get(document_id)
@@ -181,15 +173,9 @@ def add_concept(connection: Connection, record: Concept) -> None:
     _entities(connection, "concept", [record.id])
     record = replace(record, folded=record.folded or folded(record.name))
     connection.execute(schema.concept.insert().values(**row_of(record)))
-    put_aliases(connection, record)
-
-
-def put_aliases(connection: Connection, record: Concept) -> None:
-    """The spellings of a concept, after its name or aliases changed."""
-    table = schema.concept_alias
-    connection.execute(delete(table).where(table.c.concept_id == record.id))
     spellings = dict.fromkeys(folded(name) for name in (record.name, *record.aliases))
-    put_new(connection, table, [{"folded": name, "concept_id": record.id} for name in spellings if name])
+    rows = [{"folded": name, "concept_id": record.id} for name in spellings if name]
+    put_new(connection, schema.concept_alias, rows)
 
 
 def add_mentions(connection: Connection, counts: Mapping[tuple[str, str], int]) -> None:
@@ -202,26 +188,20 @@ def add_mentions(connection: Connection, counts: Mapping[tuple[str, str], int]) 
 def concepts_by_name(connection: Connection, names: Iterable[str]) -> dict[str, Concept]:
     """Folded spelling -> concept, of those spellings that are known."""
     alias = schema.concept_alias.c
-    ids: dict[str, str] = {}
-    for part in in_parts(folded(name) for name in names):
-        asked = select(alias.folded, alias.concept_id).where(alias.folded.in_(part))
-        ids |= {row.folded: row.concept_id for row in connection.execute(asked)}
+    asked = select(alias.folded, alias.concept_id)
+    found = among(connection, asked, alias.folded, (folded(name) for name in names))
+    ids = {row.folded: row.concept_id for row in found}
     concepts = by_ids(connection, schema.concept, Concept, ids.values())
     return {name: concepts[one] for name, one in ids.items()}
 
 
-def add_link(connection: Connection, record: Link) -> bool:
-    """A link, unless there is one of the same relation between the same two; whether it came. Of a symmetric relation
-    one direction is stored."""
-    return put_new(connection, schema.link, [_link_row(record)]) == 1
+def add_links(connection: Connection, records: Iterable[Link]) -> int:
+    """Links, each unless there is one of the same relation between the same two; how many came."""
+    return put_new(connection, schema.link, [link_row(record) for record in records])
 
 
-def add_links(connection: Connection, records: Iterable[Link]) -> None:
-    """Many links, each as `add_link` has it."""
-    put_new(connection, schema.link, [_link_row(record) for record in records])
-
-
-def _link_row(record: Link) -> dict[str, Any]:
+def link_row(record: Link) -> dict[str, Any]:
+    """The columns of a link. Of a symmetric relation one direction is stored."""
     row = row_of(record)
     if record.relation in records.SYMMETRIC and record.source_id > record.target_id:
         for what in ("type", "id"):
@@ -229,22 +209,14 @@ def _link_row(record: Link) -> dict[str, Any]:
     return row
 
 
-def links_of(connection: Connection, *ids: str, relation: str = "") -> list[Link]:
+def links_of(connection: Connection, *ids: str) -> list[Link]:
     """The links that begin or end at any of these entities."""
+    c = schema.link.c
     found: dict[str, Link] = {}
     for part in in_parts(ids):
-        for row in connection.execute(_LINKS, {"ids": part}).mappings():
-            if not relation or row["relation"] == relation:
-                found.setdefault(row["id"], record_of(Link, dict(row)))
+        ends = or_(c.source_id.in_(part), c.target_id.in_(part))
+        found |= {one.id: one for one in read(connection, schema.link, Link, ends, order=(c.created_at, c.id))}
     return list(found.values())
-
-
-_l = schema.link.c
-_LINKS = (
-    select(*columns_of(schema.link, Link))
-    .where(or_(_l.source_id.in_(IDS), _l.target_id.in_(IDS)))
-    .order_by(_l.created_at, _l.id)
-)
 
 
 # --- how things stand to each other, in words: for who reads one of them ----------------------------------------------
@@ -288,13 +260,12 @@ def _texts(connection: Connection, links: Iterable[Link]) -> Mapping[str, str]:
     c, d, k = schema.chunk.c, schema.document.c, schema.concept.c
     ends = sorted({end for link in links for end in (link.source_id, link.target_id)})
     texts: dict[str, str] = {}
-    for part in in_parts(ends):
-        for key, summary, content in connection.execute(select(c.id, c.summary, c.content).where(c.id.in_(part))):
-            texts[key] = f"chunk {key[:8]}: {_quoted((summary or content)[:160])}"
-        for key, title in connection.execute(select(d.id, d.title).where(d.id.in_(part))):
-            texts[key] = f"document {key[:8]}: {_quoted(title)}"
-        for key, name in connection.execute(select(k.id, k.name).where(k.id.in_(part))):
-            texts[key] = f"concept {_quoted(name)}"
+    for key, summary, content in among(connection, select(c.id, c.summary, c.content), c.id, ends):
+        texts[key] = f"chunk {key[:8]}: {_quoted((summary or content)[:160])}"
+    for key, title in among(connection, select(d.id, d.title), d.id, ends):
+        texts[key] = f"document {key[:8]}: {_quoted(title)}"
+    for key, name in among(connection, select(k.id, k.name), k.id, ends):
+        texts[key] = f"concept {_quoted(name)}"
     return texts
 
 
@@ -344,11 +315,6 @@ def add_retrieval(
     ]
     if rows:
         connection.execute(schema.retrieval_chunk.insert(), rows)
-
-
-def put_run(connection: Connection, record: records.ChangeRun) -> None:
-    """A run that changes what was learned: at its beginning, at its end, when it is undone."""
-    put(connection, schema.change_run, row_of(record))
 
 
 # --- how much there is ------------------------------------------------------------------------------------------------

@@ -13,12 +13,12 @@ import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
 from rapidfuzz.distance import LCSseq
-from sqlalchemy import Connection, delete, func, select, true, update
+from sqlalchemy import Connection, delete, func, select, true
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
 from core.base.project import project_root, repository_root
@@ -57,16 +57,15 @@ class Shelved:
 
     def to_json(self) -> dict[str, Any]:
         """A document as `library ingest` and `library list` show it."""
-        named = {"path" if name == "source" else name: value for name, value in vars(self).items()}
-        return {name: value for name, value in named.items() if name != "left"}
+        return {"path" if name == "source" else name: value for name, value in vars(self).items() if name != "left"}
 
 
+@dataclass
 class KnownNames:
     """Every spelling of every concept, kept beside the database while documents come in."""
 
-    def __init__(self) -> None:
-        self.names = Names()
-        self._rows = -1
+    names: Names = field(default_factory=Names)
+    _rows: int = -1
 
     def current(self, connection: Connection) -> Names:
         """As the database has them; read again when another program has added some."""
@@ -141,7 +140,6 @@ class _Shelving:
     def done(self) -> Shelved:
         """Store it, or what is new of it."""
         prepared = self.prepared
-        content = sha256_of(prepared.document.text)
         same, before = self._there()
         if same is not None:
             status, left = self._again(same, before)
@@ -150,8 +148,7 @@ class _Shelving:
         text, said = prepared.document, prepared.said
         document = Document(
             new_id(), prepared.source, text.content_type, text.title, text.text, self.now, self._profile(),
-            said.top_summary, said.key_claims, content_sha256=content, written_at=text.written_at,
-            language=text.language,
+            said.top_summary, said.key_claims, written_at=text.written_at, language=text.language,
         )  # fmt: skip
         rows.add_document(self.connection, document)
         old = self._superseded(before, document.id)
@@ -171,14 +168,13 @@ class _Shelving:
         """The library has this content already: here, elsewhere, or as the former version of something. What became of
         it, and how many uses are left with what was there."""
         if before is not None and before.id == same.id:
-            rows.put_location(self.connection, replace(self.place, document_id=same.id))
+            rows.put(self.connection, schema.location, replace(self.place, document_id=same.id))
             return "archived" if same.status == "archived" else "unchanged", 0
         old = self._superseded(before, same.id)
         if same.status != "superseded":
             left = sum(_used(self.connection, old).values())
             return "archived" if same.status == "archived" else "known", left
-        c = schema.document.c
-        self.connection.execute(update(schema.document).where(c.id == same.id).values(status="active"))
+        rows.change(self.connection, schema.document, same.id, status="active")
         link = schema.link.c
         self.connection.execute(delete(schema.link).where(link.target_id == same.id, link.relation == "supersedes"))
         left = self._settle(same.id, [*old, *rows.chunks_of(self.connection, same.id)])
@@ -187,20 +183,16 @@ class _Shelving:
     def _superseded(self, before: Document | None, document_id: str) -> list[Chunk]:
         """The place has another document now; the former one is that of the other places where it is found, or
         superseded where there is none. Its chunks, of which the same words move over."""
-        rows.put_location(self.connection, replace(self.place, document_id=document_id))
+        rows.put(self.connection, schema.location, replace(self.place, document_id=document_id))
         if before is None:
             return []
-        c = schema.document.c
-        elsewhere = rows.locations_of(self.connection, before.id)
-        if elsewhere:
+        if elsewhere := rows.locations_of(self.connection, before.id):
             if before.source == self.place.source:
-                self.connection.execute(
-                    update(schema.document).where(c.id == before.id).values(source=elsewhere[0].source)
-                )
+                rows.change(self.connection, schema.document, before.id, source=elsewhere[0].source)
             return []
-        self.connection.execute(update(schema.document).where(c.id == before.id).values(status="superseded"))
+        rows.change(self.connection, schema.document, before.id, status="superseded")
         link = Link(new_id(), "document", document_id, "document", before.id, "supersedes", self.now)
-        rows.add_link(self.connection, link)
+        rows.add_links(self.connection, [link])
         return rows.chunks_of(self.connection, before.id)
 
     def _profile(self) -> str:
@@ -236,8 +228,7 @@ class _Shelving:
                     profiled_traces=kept.profiled_traces, retrieved_count=kept.retrieved_count,
                     last_retrieved=kept.last_retrieved,
                 )  # fmt: skip
-                values = {name: value for name, value in rows.row_of(chunk).items() if name not in ("id", "number")}
-                self.connection.execute(update(schema.chunk).where(schema.chunk.c.id == kept.id).values(**values))
+                rows.change(self.connection, schema.chunk, kept.id, **rows.row_of(chunk))
             else:
                 fresh.append(chunk)
             settled.append(chunk)
@@ -281,9 +272,7 @@ class _Shelving:
                 made = replace(old, aliases=(*old.aliases, *more), description=old.description or row.description)
                 if made != old:
                     values = {"aliases": made.aliases, "description": made.description, "updated_at": self.now}
-                    self.connection.execute(
-                        update(schema.concept).where(schema.concept.c.id == old.id).values(**values)
-                    )
+                    rows.change(self.connection, schema.concept, old.id, **values)
                     alike = [{"folded": name, "concept_id": old.id} for name in came]
                     rows.put_new(self.connection, schema.concept_alias, alike)
             there |= dict.fromkeys(spellings, made)
@@ -351,10 +340,9 @@ def _used(connection: Connection, chunks: Sequence[Chunk]) -> dict[str, int]:
     """Chunks of which something was learned -> how many uses of them are recorded."""
     found = {chunk.id: 0 for chunk in chunks if chunk.functional_profile is not None}
     t = schema.trace_chunk.c
-    for part in rows.in_parts(chunk.id for chunk in chunks):
-        asked = select(t.chunk_id, func.count()).where(t.chunk_id.in_(part)).group_by(t.chunk_id)
-        found |= {chunk: int(number) for chunk, number in connection.execute(asked)}
-    return found
+    asked = select(t.chunk_id, func.count()).group_by(t.chunk_id)
+    used = rows.among(connection, asked, t.chunk_id, (chunk.id for chunk in chunks))
+    return found | {chunk: int(number) for chunk, number in used}
 
 
 def _parents(prepared: Prepared, settled: Sequence[Chunk]) -> Iterable[tuple[str, str]]:

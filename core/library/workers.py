@@ -10,11 +10,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import multiprocessing
+import operator
 import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -41,23 +43,17 @@ class LostError(Exception):
     """Nobody can be reached any more to do the work; what was done is done."""
 
 
+@dataclass
 class Workers(Generic[T, R]):
     """Hands tasks to an executor and gives back what became of each. `open_executor` is called again when the executor
     breaks; None for work in this process. `say` is told at once when a cluster has no workers."""
 
-    def __init__(
-        self,
-        work: Callable[[T], R],
-        open_executor: Callable[[], Executor] | None = None,
-        at_once: int = 4,
-        say: Callable[[str], None] = lambda _words: None,
-    ) -> None:
-        self._work = work
-        self._open = open_executor
-        self._at_once = max(1, at_once)
-        self._say = say
-        self._alone_since: float | None = None
-        self._executor: Executor | None = None
+    work: Callable[[T], R]
+    open_executor: Callable[[], Executor] | None
+    at_once: int
+    say: Callable[[str], None] = lambda _words: None
+    _alone_since: float | None = None
+    _executor: Executor | None = None
 
     def results(
         self, tasks: Iterable[T], given_up: Callable[[T, str], R], stopped: Callable[[], bool] = lambda: False
@@ -65,16 +61,16 @@ class Workers(Generic[T, R]):
         """(task, result) for every task, as each is done. `given_up` says what the result is of one that cannot be
         done. At most a few tasks beyond the workers are held at a time; `stopped` is asked while they are waited
         for. Raises LostError when nobody can be reached, or nobody is there for too long."""
-        if self._open is None:
+        if self.open_executor is None:
             for task in tasks:
-                yield task, self._work(task)
+                yield task, self.work(task)
             return
         again: deque[tuple[T, int]] = deque()
         waiting = iter(tasks)
         running: dict[Future[R], tuple[T, int]] = {}
         try:
             while True:
-                while len(running) < self._at_once:
+                while len(running) < max(1, self.at_once):
                     if running and any(tried >= SUSPECT for _task, tried in (*running.values(), *again)):
                         break  # one of them may be what kills workers: it goes alone, and costs no other its turn
                     task, tried = again.popleft() if again else (next(waiting, _NO_TASK), 0)
@@ -115,7 +111,7 @@ class Workers(Generic[T, R]):
         now = time.monotonic()
         if self._alone_since is None:
             self._alone_since = now
-            self._say(f"the cluster has no workers, waiting {MANNED_SECONDS:g} s")
+            self.say(f"the cluster has no workers, waiting {MANNED_SECONDS:g} s")
         if now - self._alone_since >= MANNED_SECONDS:
             raise LostError(f"the cluster has had no workers for {MANNED_SECONDS:g} seconds")
 
@@ -123,9 +119,9 @@ class Workers(Generic[T, R]):
         for wait_seconds in (*WAITS, None):
             try:
                 if self._executor is None:
-                    assert self._open is not None
-                    self._executor = self._open()
-                return self._executor.submit(self._work, task)
+                    assert self.open_executor is not None
+                    self._executor = self.open_executor()
+                return self._executor.submit(self.work, task)
             except Exception as error:
                 self.close()
                 if wait_seconds is None:
@@ -144,23 +140,19 @@ class Workers(Generic[T, R]):
 _NO_TASK: Any = object()
 
 
-def called(open_executor: Callable[[], Executor], work: Callable[..., R], *arguments: Any) -> R:
-    """What `work` gives for its arguments, on an executor of its own: all of it can be pickled. A call whose worker or
-    scheduler is lost is made again. Raises KnowledgeError when nobody could be reached."""
+def called(open_executor: Callable[[], Executor], work: Callable[[], R]) -> R:
+    """What `work` gives, on an executor of its own: it can be pickled. A call whose worker or scheduler is lost is made
+    again. Raises KnowledgeError when nobody could be reached."""
 
-    def given_up(_arguments: Any, why: str) -> R:
+    def given_up(_work: object, why: str) -> R:
         raise KnowledgeError("worker-lost", f"the work could not be done elsewhere: {why}", hint="start a worker")
 
     try:
-        workers: Workers[Any, R] = Workers(partial(_apply, work), open_executor, 1)
-        return next(result for _arguments, result in workers.results([arguments], given_up))
+        workers: Workers[Callable[[], R], R] = Workers(operator.call, open_executor, 1)
+        return next(result for _work, result in workers.results([work], given_up))
     except LostError as error:
         why = f"the work could not be done elsewhere: {error}"
         raise KnowledgeError("worker-lost", why, hint="see that the scheduler and a worker run") from error
-
-
-def _apply(work: Callable[..., R], arguments: Any) -> R:
-    return work(*arguments)
 
 
 def why_gone(error: BaseException) -> str:
@@ -229,6 +221,4 @@ class _ClusterExecutor(Executor):
 
 def processors() -> int:
     """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -50,7 +50,7 @@ def filled(folder: Path, chunks: int = CHUNKS) -> tuple[Library, list[str]]:
     source = SourceProfile(new_id(), "bench", "docs", NOW, NOW)
     ids: list[str] = []
     with library.writing() as connection:
-        rows.put(connection, schema.source_profile, rows.row_of(source))
+        rows.put(connection, schema.source_profile, source)
         for first in range(0, chunks, 20):
             document = new_id()
             rows.add_document(

@@ -160,9 +160,7 @@ def library_forget(workspace: Workspace, which: str) -> Changed:
         number = erase(library, document.id)
         purge_rows(library, purge.without, purge.says, TEXTS)
         discard_holding(workspace.cache, purge.holds)
-        folder = workspace.paths.backups
-        copies = sorted(path.name for path in folder.glob("library-*.db")) if folder.is_dir() else []
-        return Changed(document.id, document.title, "erased", number, tuple(copies))
+        return Changed(document.id, document.title, "erased", number, _backups(workspace))
 
 
 def _set_status(workspace: Workspace, which: str, status: str) -> Changed:
@@ -199,15 +197,17 @@ class LibraryState:
 
 def library_status(workspace: Workspace, check: bool = False) -> LibraryState:
     """What the library holds; with `check`, whether it is whole."""
-    folder = workspace.paths.backups
     with opened_library(workspace) as library:
         from core.library.catalogue import state_of
         from core.library.database import problems_of, shown_url
 
         problems = tuple(problems_of(library)) if check else ()
-        names = tuple(sorted(path.name for path in folder.glob("library-*.db")))
         address = shown_url(library_address(workspace))
-        return LibraryState(address, **state_of(library), backups=names, problems=problems)
+        return LibraryState(address, **state_of(library), backups=_backups(workspace), problems=problems)
+
+
+def _backups(workspace: Workspace) -> tuple[str, ...]:
+    return tuple(sorted(path.name for path in workspace.paths.backups.glob("library-*.db")))
 
 
 @dataclass(frozen=True)
@@ -317,14 +317,12 @@ def changed_text(changed: Changed) -> str:
 def state_text(state: LibraryState) -> str:
     counts = state.counts
     size = f", {state.bytes / (1 << 20):.1f}MB" if state.bytes else ""
-    others = [
-        f"{counts.get(name, 0)} {name.removeprefix('documents_')}" for name in counts if name.startswith("documents_")
-    ]
+    documents = {name.removeprefix("documents_"): row for name, row in counts.items() if name.startswith("documents_")}
     names = {"chunk": "chunks", "concept": "concepts", "mention": "mentions", "link": "links"}
     more = {"source_profile": "sources", "usage_trace": "usage traces"}
     lines = [
         f"library: {state.address} (version {state.version}{size})",
-        f"documents: {', '.join(others) or 'none'}",
+        f"documents: {', '.join(f'{number} {status}' for status, number in documents.items()) or 'none'}",
         *([f"types: {', '.join(f'{name}:{number}' for name, number in state.types.items())}"] if state.types else []),
         ", ".join(f"{label}: {counts.get(name, 0)}" for name, label in (names | more).items()),
         f"copies: {len(state.backups)}" + (f", the latest {state.backups[-1]}" if state.backups else ""),

@@ -160,7 +160,8 @@ class FarModel:
         """Ask once, wherever a worker is free; again where one was lost before it answered."""
         from core.library.workers import called
 
-        asked = called(self.connect, _ask_there, self.workspace, self.provider, self.model, prompt, schema)
+        asking = partial(_ask_there, self.workspace, self.provider, self.model, prompt, schema)
+        asked = called(self.connect, asking)
         if isinstance(asked, KnowledgeError):
             raise asked
         return asked.value

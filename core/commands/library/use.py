@@ -5,9 +5,9 @@ How documents come in is in `ingest.py`, how they go in `documents.py`.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +77,7 @@ class Answered:
     JSON."""
 
     retrieved: Retrieved
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
     size: str = ""
 
     def to_json(self) -> list[dict[str, Any]]:
@@ -106,10 +106,13 @@ def library_retrieve(
         raise KnowledgeError("usage", "--limit must be at least 1")
     notes: list[str] = []
     with opened_library(workspace, told=_told(scope)) as library:
-        from core.commands.search import near_in, search_folder
+        from core.commands.search import near_in, opened_search, search_folder
         from core.library.use.retrieve import retrieve
 
-        with _documents(workspace, library) as index:
+        searched: AbstractContextManager[Index | None] = nullcontext()  # a server searches by itself
+        if library.is_sqlite:
+            searched = closing(opened_search(workspace, None))
+        with searched as index:
             near, embedder = None, None
             if index is not None:
                 near, note = near_in(workspace, index, search_folder(workspace, None), text)
@@ -124,18 +127,6 @@ def library_retrieve(
         found = leaving_out_removed(workspace, found)
         kept = tuple(one for one in found.dossiers if one.chunk.content.strip())  # some have nothing left to tell
         return Answered(replace(found, dossiers=kept), (*notes, *found.warnings), size)
-
-
-@contextlib.contextmanager
-def _documents(workspace: Workspace, library: Library) -> Iterator[Index | None]:
-    """The search index, up to date, for a library in a file; a server searches by itself."""
-    if not library.is_sqlite:
-        yield None
-        return
-    from core.commands.search import opened_search
-
-    with contextlib.closing(opened_search(workspace, None)) as index:
-        yield index
 
 
 def _told(scope: Scope | None) -> Told | None:
@@ -163,10 +154,6 @@ class Recorded:
     traces: tuple[UsageTrace, ...]
     withdrawn: bool = False
     warnings: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
-        return {**vars(self), "traces": [one.to_json() for one in self.traces], "warnings": list(self.warnings)}
 
 
 def library_record(

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from core.library import schema
-from core.library.rows import in_parts
+from core.library.rows import among
 from core.library.searched import titled
 from core.library.use import postgresql
 from core.search import candidates
@@ -45,9 +45,8 @@ def find(
     near they are, the nearest first."""
     if index is None:
         found = postgresql.find(connection, query, limit, _ROWS, keep)
-        best = [number for number, how in list(near.items())[:BEST_NEAR] if how >= NEAR]
-        for part in in_parts(str(number) for number in best if number not in found.rows):
-            keep(found, connection.execute(_ROWS.where(_c.number.in_(list(map(int, part))))), "vector")
+        best = [number for number, how in list(near.items())[:BEST_NEAR] if how >= NEAR and number not in found.rows]
+        keep(found, connection.execute(_ROWS.where(_c.number.in_(best))), "vector")
         return found
     narrowed = connection.get_execution_options().get("narrowed")
     told = tuple(connection.execute(select(_d.id)).scalars()) if narrowed else None
@@ -73,5 +72,5 @@ def add_ids(connection: Connection, found: Candidates, ids: Iterable[str]) -> No
     below zero."""
     known = {row.key for row in found.rows.values()}
     sign = -1 if connection.dialect.name == "sqlite" else 1
-    for part in in_parts(one for one in ids if one not in known):
-        keep(found, connection.execute(_ROWS.where(_c.id.in_(part))), "brought", sign=sign)
+    rows = among(connection, _ROWS, _c.id, (one for one in ids if one not in known))
+    keep(found, rows, "brought", sign=sign)

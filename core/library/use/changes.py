@@ -7,7 +7,7 @@ round. So whatever somebody else changed meanwhile stays as they left it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ from core.base.result import KnowledgeError
 from core.library import schema
 from core.library.database import Library
 from core.library.records import ChangeRun, new_id
-from core.library.rows import put_run, read
+from core.library.rows import put, read
 from core.library.schema import Moment
 
 Values = Mapping[str, Any]
@@ -44,6 +44,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: plain(one) for name, one in value.items()}
     return value
+
+
+def of_link(row: Values, what: str, *, goes: bool = False) -> Change:
+    """A link that comes, or goes, by its columns."""
+    values = {name: plain(value) for name, value in row.items() if name != "id"}
+    before, after = (values, None) if goes else (None, values)
+    return Change("link", {"id": row["id"]}, before, after, what)
 
 
 def _typed(table: Table, values: Values) -> dict[str, Any]:
@@ -77,33 +84,23 @@ def _set(connection: Connection, table: Table, key: Values, before: Values | Non
         connection.execute(table.update().where(_where(table, key)).values(**_typed(table, after)))
 
 
-@dataclass(frozen=True)
-class Applied:
-    """What became of planned changes: those that were made, and those whose rows had changed meanwhile."""
-
-    run_id: str
-    made: tuple[Change, ...]
-    passed_over: tuple[Change, ...] = field(default=())
-
-
 def apply(
-    connection: Connection, kind: str, changes: Iterable[Change], report: Values, started: datetime, now: datetime
-) -> Applied:
-    """Make changes, all in the transaction of this connection, and log them as one run."""
-    run = new_id()
-    put_run(connection, ChangeRun(run, kind, started))
-    made, passed = [], []
+    connection: Connection, kind: str, changes: Iterable[Change], report: Values, now: datetime
+) -> tuple[str, tuple[Change, ...]]:
+    """Make changes, all in the transaction of this connection, and log them as one run: its id, and those that were
+    made; the rows of the others had changed meanwhile."""
+    made = []
     for change in changes:
         table = schema.metadata.tables[change.table]
-        if not _is(connection, table, change.key, change.before):
-            passed.append(change)
-            continue
-        _set(connection, table, change.key, change.before, change.after)
+        if _is(connection, table, change.key, change.before):
+            _set(connection, table, change.key, change.before, change.after)
+            made.append(change)
+    run = ChangeRun(new_id(), kind, now, now, None, {**report, "changed": len(made)})
+    put(connection, schema.change_run, run)
+    for change in made:
         logged = {"before": plain(change.before), "after": plain(change.after), "row_key": plain(change.key)}
-        connection.execute(schema.change.insert().values(run_id=run, table_name=change.table, **logged))
-        made.append(change)
-    put_run(connection, ChangeRun(run, kind, started, now, None, {**report, "changed": len(made)}))
-    return Applied(run, tuple(made), tuple(passed))
+        connection.execute(schema.change.insert().values(run_id=run.id, table_name=change.table, **logged))
+    return run.id, tuple(made)
 
 
 @dataclass(frozen=True)
@@ -113,7 +110,7 @@ class Undone:
 
     run_id: str
     changed: int
-    kept: tuple[str, ...] = field(default=())
+    kept: tuple[str, ...] = ()
     already: bool = False
 
     def to_json(self) -> dict[str, Any]:
@@ -148,7 +145,7 @@ def undo(library: Library, run: str, now: datetime) -> Undone:
             else:
                 named = ", ".join(str(value)[:36] for value in row.row_key.values())
                 kept.append(f"{row.table_name} {named}: changed since")
-        put_run(connection, replace(record, undone_at=now))
+        put(connection, schema.change_run, replace(record, undone_at=now))
     return Undone(record.id, changed, tuple(kept))
 
 

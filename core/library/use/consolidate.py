@@ -8,8 +8,8 @@ nothing, and one that is regretted can be taken back. A second run finds nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -21,9 +21,9 @@ from core.experience.kinds import Tally, total
 from core.library import schema
 from core.library.database import Library
 from core.library.records import Concept, Link, SourceProfile, UsageTrace, new_id
-from core.library.rows import by_ids, in_parts, read, traces
+from core.library.rows import among, by_ids, read, row_of, traces
 from core.library.use import patterns
-from core.library.use.changes import Change, Values, apply, difference, plain
+from core.library.use.changes import Change, Values, apply, difference, of_link, plain
 from core.library.use.gaps import Quiet, asked_about, lonely_chunks, stale_chunks
 from core.library.use.patterns import Pair
 from core.library.use.profiles import gaps_by_rules, profile_by_model, profile_by_rules, strengths_of
@@ -51,7 +51,7 @@ class Consolidation:
     archived: int
     run_id: str = ""
     passed_over: int = 0
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
     def of(self, *tables: str) -> list[Change]:
         """The changes of these tables."""
@@ -99,13 +99,13 @@ def consolidate(
     if stopped:
         plan.warnings.append("Cancelled before anything was written.")
     surfaced = (tuple(plan.against), tuple(lonely), lonely_count, tuple(stale), stale_count)
-    if dry_run or stopped or not plan.changes:
-        return Consolidation(True if stopped else dry_run, () if stopped else tuple(plan.changes), *surfaced,
-                                plan.archived, warnings=tuple(plan.warnings))  # fmt: skip
+    planned = () if stopped else tuple(plan.changes)
+    made = Consolidation(dry_run or stopped, planned, *surfaced, plan.archived, warnings=tuple(plan.warnings))
+    if made.dry_run or not planned:
+        return made
     with library.writing() as connection:
-        done = apply(connection, KIND, plan.changes, {"archived": plan.archived}, now, now)
-    return Consolidation(False, done.made, *surfaced, plan.archived, done.run_id, len(done.passed_over),
-                            tuple(plan.warnings))  # fmt: skip
+        run_id, done = apply(connection, KIND, planned, {"archived": plan.archived}, now)
+    return replace(made, changes=done, run_id=run_id, passed_over=len(planned) - len(done))
 
 
 # --- the plan ---------------------------------------------------------------------------------------------------------
@@ -155,18 +155,17 @@ def _chunks(plan: _Plan) -> None:
             now = {"functional_profile": profile, "profiled_traces": number}
             said = f"chunk {key[:8]}: no profile any more, an outcome was taken back"
             plan.changes += difference("chunk", {"id": key}, now, _NO_PROFILE, said)
-    for part in in_parts(due):
-        asked = select(c.id, c.content, c.functional_profile, c.profiled_traces).where(c.id.in_(part)).order_by(c.id)
-        for row in plan.connection.execute(asked).all():
-            tally, used = plan.tallies[row.id], plan.of_chunk[row.id]
-            number = total(tally)
-            if number == row.profiled_traces:
-                continue
-            text = plan.written("a piece of text", row.content, tally, used)
-            now = {"functional_profile": row.functional_profile, "profiled_traces": row.profiled_traces}
-            wanted = {"functional_profile": text, "profiled_traces": number}
-            plan.changes += difference("chunk", {"id": row.id}, now, wanted, f"chunk {row.id[:8]}: {text}")
-            plan.archived += number - max(row.profiled_traces, 0)
+    asked = select(c.id, c.content, c.functional_profile, c.profiled_traces).order_by(c.id)
+    for row in among(plan.connection, asked, c.id, due):
+        tally, used = plan.tallies[row.id], plan.of_chunk[row.id]
+        number = total(tally)
+        if number == row.profiled_traces:
+            continue
+        text = plan.written("a piece of text", row.content, tally, used)
+        now = {"functional_profile": row.functional_profile, "profiled_traces": row.profiled_traces}
+        wanted = {"functional_profile": text, "profiled_traces": number}
+        plan.changes += difference("chunk", {"id": row.id}, now, wanted, f"chunk {row.id[:8]}: {text}")
+        plan.archived += number - max(row.profiled_traces, 0)
 
 
 _NO_PROFILE = {"functional_profile": None, "profiled_traces": 0}
@@ -197,15 +196,13 @@ def _concepts(plan: _Plan) -> None:
     badly, is told as its gaps. Of one that nobody used or missed nothing is said."""
     connection, m, k = plan.connection, schema.mention.c, schema.concept.c
     used: dict[str, dict[str, UsageTrace]] = {}
-    for part in in_parts(sorted(plan.of_chunk)):
-        for row in connection.execute(select(m.concept_id, m.chunk_id).where(m.chunk_id.in_(part))):
-            used.setdefault(row.concept_id, {}).update((trace.id, trace) for trace in plan.of_chunk[row.chunk_id])
+    for row in among(connection, select(m.concept_id, m.chunk_id), m.chunk_id, sorted(plan.of_chunk)):
+        used.setdefault(row.concept_id, {}).update((trace.id, trace) for trace in plan.of_chunk[row.chunk_id])
     asked = asked_about(connection)
     due = {concept for concept, found in used.items() if len(found) >= CHUNK_TRACES} | asked.keys()
     told = (k.functional_profile.is_not(None)) | (k.gap_notes != "")
     table = {one.id: one for one in read(connection, schema.concept, Concept, told)}
-    for part in in_parts(sorted(due - table.keys())):
-        table |= by_ids(connection, schema.concept, Concept, part)
+    table |= by_ids(connection, schema.concept, Concept, sorted(due - table.keys()))
     for concept in sorted(table.values(), key=lambda one: one.id):
         found = sorted(used.get(concept.id, {}).values(), key=lambda trace: trace.timestamp, reverse=True)
         tally = tally_of(found)
@@ -249,17 +246,15 @@ def _opposites(plan: _Plan) -> None:
     _make_links(plan, first.values(), ("contradicts",))
 
 
-def _make_links(plan: _Plan, pairs: Iterable[Pair], kept_up: tuple[str, ...]) -> None:
+def _make_links(plan: _Plan, pairs: Collection[Pair], kept_up: tuple[str, ...]) -> None:
     """`kept_up`: relations of which the links that usage made are taken away where it does not call for them now."""
     c, e = schema.link.c, schema.entity.c
-    pairs = list(pairs)
     standing = {
         (link.source_id, link.target_id, link.relation, link.task_type): link
         for link in read(plan.connection, schema.link, Link, c.relation.in_({*kept_up, "contradicts"}))
     }
-    kinds: dict[str, str] = {}
-    for part in in_parts(sorted({one for pair in pairs for one in pair[:2]})):
-        kinds |= {row.id: row.kind for row in plan.connection.execute(select(e.id, e.kind).where(e.id.in_(part)))}
+    ends = sorted({one for pair in pairs for one in pair[:2]})
+    kinds = {row.id: row.kind for row in among(plan.connection, select(e.id, e.kind), e.id, ends)}
     wanted = set()
     for pair in pairs:
         key = (pair.one, pair.other, pair.relation, pair.task_type)
@@ -269,18 +264,15 @@ def _make_links(plan: _Plan, pairs: Iterable[Pair], kept_up: tuple[str, ...]) ->
         said = f"{pair.one[:8]} {pair.relation} {pair.other[:8]} {pair.task_type}".rstrip() + f" ({pair.note})"
         link = standing.get(key)
         if link is None:
-            after = {
-                "source_type": kinds[pair.one], "source_id": pair.one, "target_type": kinds[pair.other],
-                "target_id": pair.other, "relation": pair.relation, "weight": pair.weight,
-                "created_at": plain(plan.now), "created_by": "consolidated", "task_type": pair.task_type,
-                "note": pair.note,
-            }  # fmt: skip
-            plan.changes.append(Change("link", {"id": new_id()}, None, after, said))
+            made = Link(
+                new_id(), kinds[pair.one], pair.one, kinds[pair.other], pair.other, pair.relation, plan.now,
+                pair.weight, "consolidated", pair.task_type, pair.note,
+            )  # fmt: skip
+            plan.changes.append(of_link(row_of(made), said))
         elif link.created_by == "consolidated":
             now = {"weight": link.weight, "note": link.note}
             plan.changes += difference("link", {"id": link.id}, now, {"weight": pair.weight, "note": pair.note}, said)
     for key, link in sorted(standing.items()):
         if link.created_by == "consolidated" and link.relation in kept_up and key not in wanted:
-            row = plain({name: getattr(link, name) for name in Link.__dataclass_fields__ if name != "id"})
             said = f"{link.source_id[:8]} {link.relation} {link.target_id[:8]}: no longer so"
-            plan.changes.append(Change("link", {"id": link.id}, row, None, said))
+            plan.changes.append(of_link(row_of(link), said, goes=True))

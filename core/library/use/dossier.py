@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from core.base.choices import DOSSIER_SIZES
@@ -44,7 +44,7 @@ class Dossier:
     tally: Tally
     traces: tuple[UsageTrace, ...]
     level: str
-    beside: tuple[str, ...] = field(default=())
+    beside: tuple[str, ...] = ()
     place: str = ""
     answer: str = ""
 

@@ -108,6 +108,10 @@ def _quiet(connection: Connection, conditions: Any, since: Any, most: int) -> tu
     found = []
     for row in rows:
         at = row.since if isinstance(row.since, datetime) else datetime.fromisoformat(row.since)
-        text = " ".join((row.summary or row.content).split())[:160]
-        found.append(Quiet(row.id, row.document, row.title, text, at))
+        found.append(Quiet(row.id, row.document, row.title, gist(row), at))
     return found, int(number)
+
+
+def gist(row: Any) -> str:
+    """What a chunk says, on one line: its summary, or how it begins."""
+    return " ".join((row.summary or row.content).split())[:160]

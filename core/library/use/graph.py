@@ -12,9 +12,9 @@ from core.base.choices import RELATIONS
 from core.base.result import KnowledgeError
 from core.library import schema
 from core.library.database import Library
-from core.library.records import SYMMETRIC, Link, folded, new_id
-from core.library.rows import beginning, links_of, row_of
-from core.library.use.changes import Change, apply, plain
+from core.library.records import Link, folded, new_id
+from core.library.rows import BY_HAND, beginning, link_row, links_of
+from core.library.use.changes import apply, of_link
 from core.search.words import storable
 
 
@@ -45,16 +45,13 @@ def link(library: Library, one: str, relation: str, other: str, note: str, now: 
         source, target = _chosen(connection, one), _chosen(connection, other)
         if source.id == target.id:
             raise KnowledgeError("usage", "a link needs two different ends")
-        ends = sorted((source, target), key=lambda end: end.id) if relation in SYMMETRIC else [source, target]
-        kinds = [(ends[0].kind, ends[0].id), (ends[1].kind, ends[1].id)]
-        record = Link(new_id(), *kinds[0], *kinds[1], relation, now, created_by="manual", note=storable(note))
-        if any((row.source_id, row.target_id) == (ends[0].id, ends[1].id)
-               for row in links_of(connection, source.id, relation=relation)):  # fmt: skip
-            raise KnowledgeError("unchanged", f"it is linked so already: {source.name} {relation} {target.name}")
-        after = plain({name: value for name, value in row_of(record).items() if name != "id"})
-        change = Change("link", {"id": record.id}, None, after, f"{source.name} {relation} {target.name}")
-        done = apply(connection, "link", [change], {}, now, now)
-    return Linked(done.run_id, source.name, relation, target.name)
+        said, ends = f"{source.name} {relation} {target.name}", (source.kind, source.id, target.kind, target.id)
+        row = link_row(Link(new_id(), *ends, relation, now, created_by=BY_HAND, note=storable(note)))
+        made_so = (row["source_id"], row["target_id"], relation)
+        if any((one.source_id, one.target_id, one.relation) == made_so for one in links_of(connection, source.id)):
+            raise KnowledgeError("unchanged", f"it is linked so already: {said}")
+        run_id, _ = apply(connection, "link", [of_link(row, said)], {}, now)
+    return Linked(run_id, source.name, relation, target.name)
 
 
 def _chosen(connection: Connection, which: str) -> Node:
@@ -66,16 +63,12 @@ def _chosen(connection: Connection, which: str) -> Node:
     if len(keys) != 1:
         what = "several things begin with" if keys else "there is nothing called"
         raise KnowledgeError("no-match", f"{what} {which!r} in the library", hint="give more of its id")
-    return Node(keys[0], *_names(connection, keys[0]))
-
-
-def _names(connection: Connection, key: str) -> tuple[str, str]:
-    """The kind of an entity, and what it is called."""
+    (key,) = keys
     k, c, d = schema.concept.c, schema.chunk.c, schema.document.c
     chunk = connection.execute(select(c.heading, c.summary, c.content).where(c.id == key)).first()
     if chunk is not None:
-        return "chunk", " ".join((chunk.heading or chunk.summary or chunk.content).split())[:80]
+        return Node(key, "chunk", " ".join((chunk.heading or chunk.summary or chunk.content).split())[:80])
     title = connection.execute(select(d.title).where(d.id == key)).scalar()
     if title is not None:
-        return "document", str(title)
-    return "concept", str(connection.execute(select(k.name).where(k.id == key)).scalar_one())
+        return Node(key, "document", title)
+    return Node(key, "concept", connection.execute(select(k.name).where(k.id == key)).scalar_one())

@@ -13,7 +13,6 @@ from datetime import datetime
 
 from sqlalchemy import Connection, select
 
-from core.base.choices import TASK_TYPES
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call
 from core.conversations.searched import title_of
@@ -22,7 +21,7 @@ from core.experience.record import INFERRED
 from core.library import schema
 from core.library.extract import moment_of
 from core.library.records import Retrieval, UsageTrace, new_id
-from core.library.rows import add_trace, in_parts, read
+from core.library.rows import add_trace, among, by_ids
 
 TURN_CHARACTERS = 20_000
 """The characters of a turn that are looked at."""
@@ -68,17 +67,14 @@ def heard_in(conversation: Conversation) -> Heard:
 def shown_in(connection: Connection, ids: Iterable[str]) -> dict[str, tuple[Retrieval, dict[str, str]]]:
     """The retrievals among these ids that showed something, and of which no trace was recorded yet, each with what it
     showed: chunk -> its text."""
-    r, f, c, t = schema.retrieval.c, schema.retrieval_chunk.c, schema.chunk.c, schema.usage_trace.c
-    found: dict[str, tuple[Retrieval, dict[str, str]]] = {}
-    for part in in_parts(ids):
-        recorded = select(t.retrieval_id).where(t.retrieval_id.in_(part))
-        asked = read(connection, schema.retrieval, Retrieval, r.id.in_(part), r.id.not_in(recorded))
-        texts = select(f.retrieval_id, c.id, c.content).join(schema.chunk, c.id == f.chunk_id)
-        chunks: dict[str, dict[str, str]] = {}
-        for key, chunk, content in connection.execute(texts.where(f.retrieval_id.in_(part)).order_by(f.rank)):
-            chunks.setdefault(key, {})[chunk] = content
-        found |= {one.id: (one, chunks[one.id]) for one in asked if one.id in chunks}
-    return found
+    f, c, t = schema.retrieval_chunk.c, schema.chunk.c, schema.usage_trace.c
+    texts = select(f.retrieval_id, c.id, c.content).join(schema.chunk, c.id == f.chunk_id).order_by(f.rank)
+    chunks: dict[str, dict[str, str]] = {}
+    for key, chunk, content in among(connection, texts, f.retrieval_id, ids):
+        chunks.setdefault(key, {})[chunk] = content
+    recorded = {row[0] for row in among(connection, select(t.retrieval_id), t.retrieval_id, chunks)}
+    asked = by_ids(connection, schema.retrieval, Retrieval, chunks.keys() - recorded)
+    return {key: (one, chunks[key]) for key, one in asked.items()}
 
 
 def record_heard(connection: Connection, heard: Heard) -> list[UsageTrace]:
@@ -89,13 +85,12 @@ def record_heard(connection: Connection, heard: Heard) -> list[UsageTrace]:
     made = []
     for place, (at, told, about, texts) in enumerate(order):
         end = next((later for later, *_ in order[place + 1 :] if later > at), len(heard.said))
-        task = about.task_type if about.task_type in TASK_TYPES else "other"
         shown = [Told(text, key, "") for key, text in texts.items()]
         for things, outcome, notes in outcomes(shown, about.query, heard.said[at:end]):
             chunks = tuple(one.of for one in things)
             trace = UsageTrace(
-                new_id(), chunks, task, outcome, told or about.timestamp, heard.id, heard.title, about.query, notes,
-                INFERRED, about.id, about.project,
+                new_id(), chunks, about.task_type, outcome, told or about.timestamp, heard.id, heard.title,
+                about.query, notes, INFERRED, about.id, about.project,
             )  # fmt: skip
             add_trace(connection, trace)
             made.append(trace)

@@ -22,7 +22,7 @@ from core.experience.kinds import Tally, success
 from core.library import schema
 from core.library.describe import list_of, object_of
 from core.library.records import Chunk, Concept, Link, UsageTrace
-from core.library.rows import by_ids, in_parts, links_of
+from core.library.rows import by_ids, links_of
 from core.search.words import STOP_WORDS, Stems, words_of
 
 JOINT_WINS = 3
@@ -55,18 +55,23 @@ def joint_wins(traces: Iterable[UsageTrace]) -> Counter[tuple[str, str]]:
     """How often two chunks succeeded together: in one winning trace, or each in its own for one question of a
     session."""
     found: Counter[tuple[str, str]] = Counter()
-    apart: dict[tuple[str, str], list[UsageTrace]] = {}
-    for trace in traces:
-        if trace.outcome != "win":
-            continue
+    wins = [trace for trace in traces if trace.outcome == "win"]
+    for trace in wins:
         found.update(combinations(sorted(set(trace.chunk_ids))[:MAX_CHUNKS_PER_TRACE], 2))
-        if trace.retrieval_id or (trace.session_id and trace.query):
-            apart.setdefault((trace.session_id, trace.retrieval_id or trace.query), []).append(trace)
-    for group in apart.values():
+    for group in _by_question(wins):
         inside = {pair for trace in group for pair in combinations(sorted(set(trace.chunk_ids)), 2)}
         whole = sorted({chunk for trace in group for chunk in trace.chunk_ids})[:MAX_CHUNKS_PER_TRACE]
         found.update(pair for pair in combinations(whole, 2) if pair not in inside)
     return found
+
+
+def _by_question(traces: Iterable[UsageTrace]) -> Iterable[list[UsageTrace]]:
+    """Traces that are about one question of a session."""
+    asked: dict[tuple[str, str], list[UsageTrace]] = {}
+    for trace in traces:
+        if trace.retrieval_id or (trace.session_id and trace.query):
+            asked.setdefault((trace.session_id, trace.retrieval_id or trace.query), []).append(trace)
+    return asked.values()
 
 
 def complements(traces: Iterable[UsageTrace]) -> list[Pair]:
@@ -134,7 +139,7 @@ def opposite_claims(claims: Sequence[Concept]) -> list[tuple[str, str]]:
         claimed = tuple(word.rstrip("s") for word in words if word not in _NOT and word not in _HELPING)
         sides.setdefault(claimed, {}).setdefault(bool(_NOT.intersection(words)), []).append(claim.id)
     return [
-        (min(one, other), max(one, other))
+        _ends(one, other)
         for claimed, both in sorted(sides.items())
         if len(claimed) > 1
         for one in sorted(both.get(False, ()))
@@ -142,26 +147,25 @@ def opposite_claims(claims: Sequence[Concept]) -> list[tuple[str, str]]:
     ]
 
 
-def contradictions(links: Iterable[Link], opposite: Iterable[tuple[str, str]]) -> list[tuple[str, str, str]]:
+def _ends(one: str, other: str) -> tuple[str, str]:
+    return min(one, other), max(one, other)
+
+
+def contradictions(links: Sequence[Link], opposite: Iterable[tuple[str, str]]) -> list[tuple[str, str, str]]:
     """Pairs (smaller id first) that stand against each other, with the reason: linked as such, or supporting claims of
     which one contradicts the other. Whichever of the two one looks at, the other is found."""
-    links = list(links)
-    against = {(min(pair), max(pair)) for pair in opposite}
     found: dict[tuple[str, str], str] = {}
-    for link in links:
-        if link.relation == "contradicts":
-            pair = (min(link.source_id, link.target_id), max(link.source_id, link.target_id))
-            found[pair] = link.note or "linked as contradicting"
-            against.add(pair)
     supporters: dict[str, set[str]] = {}
     for link in links:
-        if link.relation == "supports":
+        if link.relation == "contradicts":
+            found[_ends(link.source_id, link.target_id)] = link.note or "linked as contradicting"
+        elif link.relation == "supports":
             supporters.setdefault(link.target_id, set()).add(link.source_id)
-    for one, other in sorted(against):
+    for one, other in sorted({*opposite, *found}):
         for left in sorted(supporters.get(one, ())):
             for right in sorted(supporters.get(other, ())):
                 if left != right:
-                    found.setdefault((min(left, right), max(left, right)), "they support opposite claims")
+                    found.setdefault(_ends(left, right), "they support opposite claims")
     return [(one, other, why) for (one, other), why in sorted(found.items())]
 
 
@@ -171,20 +175,14 @@ def contradictions(links: Iterable[Link], opposite: Iterable[tuple[str, str]]) -
 def corrected(traces: Iterable[UsageTrace]) -> list[Pair]:
     """A chunk that led astray and one that helped with the same question of a session: somebody said which of them was
     right. What was only inferred counts from the second time on."""
-    asked: dict[tuple[str, str], list[UsageTrace]] = {}
-    for trace in traces:
-        if trace.retrieval_id or (trace.session_id and trace.query):
-            asked.setdefault((trace.session_id, trace.retrieval_id or trace.query), []).append(trace)
     weights: Counter[tuple[str, str]] = Counter()
     notes: dict[tuple[str, str], str] = {}
-    for group in asked.values():
+    for group in _by_question(traces):
         helped = [trace for trace in group if trace.outcome == "win"]
         for wrong in (trace for trace in group if trace.outcome == "misleading"):
             for right in helped:
                 sure = 2 if "inferred" not in (wrong.recorded, right.recorded) else 1
-                for pair in {
-                    (min(one, other), max(one, other)) for one in wrong.chunk_ids for other in right.chunk_ids
-                }:
+                for pair in {_ends(one, other) for one in wrong.chunk_ids for other in right.chunk_ids}:
                     if pair[0] != pair[1]:
                         weights[pair] += sure
                         notes.setdefault(pair, " ".join(wrong.notes.split())[:160])
@@ -259,10 +257,6 @@ def _candidates(connection: Connection) -> list[tuple[str, str]]:
     for found in answers.values():
         together.update((one, other) for one, here in found for other, there in found if one < other and here != there)
     best = [pair for pair, _number in sorted(together.items(), key=lambda row: (-row[1], row[0]))]
-    joined: set[tuple[str, str]] = set()
-    for part in in_parts(sorted({one for pair in best[: 20 * PAIRS] for one in pair})):
-        joined |= {
-            (min(link.source_id, link.target_id), max(link.source_id, link.target_id))
-            for link in links_of(connection, *part)
-        }
+    links = links_of(connection, *(one for pair in best[: 20 * PAIRS] for one in pair))
+    joined = {_ends(link.source_id, link.target_id) for link in links}
     return [pair for pair in best[: 20 * PAIRS] if pair not in joined][:PAIRS]

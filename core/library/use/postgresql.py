@@ -66,7 +66,7 @@ def _places(connection: Connection, spellings: Mapping[str, str], stems: Sequenc
     ]
     if not asked:
         return _number_of_chunks(connection), {}
-    values = {f"word_{at}": _lexeme(spellings.get(stem, stem)) for at, stem in enumerate(stems)}
+    values = {f"word_{at}": lexeme(spellings.get(stem, stem)) for at, stem in enumerate(stems)}
     found = connection.execute(text(" UNION ALL ".join(asked)), values)
     return _number_of_chunks(connection), {stems[at]: number for at, number in found}
 
@@ -100,7 +100,7 @@ def find(connection: Connection, query: Query, limit: int, rows: Select[Any], ke
     return found
 
 
-def _lexeme(word: str) -> str:
+def lexeme(word: str) -> str:
     """One word as PostgreSQL's query language quotes it."""
     return "'" + word.replace("\\", "").replace("'", "") + "'"
 
@@ -109,7 +109,7 @@ def _tsquery(match: str) -> str:
     """What SQLite's full-text table is asked for, in PostgreSQL's words."""
 
     def quoted(found: re.Match[str]) -> str:
-        words = " <-> ".join(map(_lexeme, found["words"].split()))
+        words = " <-> ".join(map(lexeme, found["words"].split()))
         return f"({words})" if found["begins"] is None else f"{words}:*"
 
     return _QUOTED.sub(quoted, match).replace(" OR ", " | ").replace(" AND ", " & ")

@@ -42,7 +42,7 @@ def profile_by_rules(tally: Tally, traces: Sequence[UsageTrace]) -> str:
     """What a chunk or a source is good for, in sentences with their numbers. `traces` are newest first; the words of
     the newest say why."""
     parts: dict[str, list[str]] = {begins: [] for begins in _TELLING}
-    for task in sorted(tally, key=lambda name: (-total(tally, name), name)):
+    for task in sorted(tally, key=lambda name: (-sum(tally[name].values()), name)):
         rate = rate_of(tally[task])
         begins = "Good for" if rate >= GOOD else "Not for" if rate <= BAD else "Mixed for"
         why = _why(traces, task, _TELLING[begins])

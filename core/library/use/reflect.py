@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -21,12 +21,11 @@ from core.library import schema
 from core.library.concepts import definitions
 from core.library.database import Library
 from core.library.records import Concept, Link, UsageTrace, folded
-from core.library.rows import in_parts, read, told_links, traces
-from core.library.use.gaps import asked_about, lonely_chunks, stale_chunks, unanswered
-from core.library.use.profiles import strengths_of
+from core.library.rows import among, read, told_links, traces
+from core.library.use.gaps import asked_about, gist, lonely_chunks, stale_chunks, unanswered
+from core.library.use.profiles import BAD, GOOD, strengths_of
 from core.library.use.usage import by_chunk, by_source, tally_of
 
-WELL, BADLY = 0.6, 0.4
 RETIRE_USES, RETIRE_SUCCESS = 3, 0.2
 """A chunk that was used so often with so little success should go."""
 SHOWN = 20
@@ -115,14 +114,14 @@ class Reflection:
 
     scope: str
     traces: int
-    tasks: tuple[Served, ...] = field(default=())
-    sources: tuple[Pulling, ...] = field(default=())
-    gaps: tuple[Gap, ...] = field(default=())
-    unanswered: tuple[Mapping[str, str], ...] = field(default=())
-    retire: tuple[Failing, ...] = field(default=())
+    tasks: tuple[Served, ...] = ()
+    sources: tuple[Pulling, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    unanswered: tuple[Mapping[str, str], ...] = ()
+    retire: tuple[Failing, ...] = ()
     lonely: int = 0
     stale: int = 0
-    connections: tuple[Joined, ...] = field(default=())
+    connections: tuple[Joined, ...] = ()
     concept: Evolution | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -166,7 +165,7 @@ def reflect(library: Library, *, scope: str = "all", concept: str = "", now: dat
 def _verdict(rate: float | None, good: str, bad: str) -> str:
     if rate is None:
         return "too little known"
-    return good if rate >= WELL else bad if rate <= BADLY else "mixed"
+    return good if rate >= GOOD else bad if rate <= BAD else "mixed"
 
 
 def _tasks(
@@ -206,7 +205,7 @@ def _sources(connection: Connection, known: Sequence[UsageTrace]) -> tuple[Pulli
         else:
             good, bad = (", ".join(map(task_words, some)) for some in strengths_of(counts))
             both = f"good for {good}, not for {bad}" if good and bad else ""
-            fails = all(rate_of(one) <= BADLY for one in counts.values())
+            fails = all(rate_of(one) <= BAD for one in counts.values())
             bad_at_all = "noise" if fails else f"good for {good}" if good else "mixed"
             verdict = both or _verdict(rate, "pulls its weight", bad_at_all)
         made.append(Pulling(row.domain, row.source_type, row.documents, row.chunks, int(row.retrieved), counts,
@@ -221,11 +220,11 @@ def _gaps(connection: Connection) -> tuple[Gap, ...]:
     active = select(c.id).join(schema.document, d.id == c.document_id).where(d.status == "active")
     number = select(func.count()).where(m.concept_id == k.id, m.chunk_id.in_(active)).scalar_subquery()
     made = []
-    for part in in_parts(sorted(asked)):
-        for row in connection.execute(select(k.id, k.name, k.gap_notes, number.label("chunks")).where(k.id.in_(part))):
-            known = "nothing mentions it" if not row.chunks else "covered, and not of use"
-            queries = asked[row.id]
-            made.append(Gap(row.name, len(queries), row.chunks, row.gap_notes or known, tuple(queries[:3])))
+    named = select(k.id, k.name, k.gap_notes, number.label("chunks"))
+    for row in among(connection, named, k.id, asked):
+        known = "nothing mentions it" if not row.chunks else "covered, and not of use"
+        queries = asked[row.id]
+        made.append(Gap(row.name, len(queries), row.chunks, row.gap_notes or known, tuple(queries[:3])))
     return tuple(sorted(made, key=lambda one: (-one.questions, one.chunks, one.concept))[:SHOWN])
 
 
@@ -239,16 +238,15 @@ def _retire(connection: Connection, known: Sequence[UsageTrace]) -> tuple[Failin
         if sum(row.values()) >= RETIRE_USES
         and (rate := success(row)) is not None
         and rate <= RETIRE_SUCCESS
-        and all((success(one) or 0.0) <= BADLY for one in of_chunk[chunk].values())
+        and all((success(one) or 0.0) <= BAD for one in of_chunk[chunk].values())
     }
     c, d = schema.chunk.c, schema.document.c
-    made = []
-    for part in in_parts(sorted(failing)):
-        asked = select(c.id, d.title, c.summary, c.content, c.retrieved_count).where(c.id.in_(part))
-        active = asked.join(schema.document, d.id == c.document_id).where(d.status == "active")
-        for row in connection.execute(active):
-            text = " ".join((row.summary or row.content).split())[:160]
-            made.append(Failing(row.id, row.title, text, counts[row.id], failing[row.id], row.retrieved_count))
+    asked = select(c.id, d.title, c.summary, c.content, c.retrieved_count)
+    active = asked.join(schema.document, d.id == c.document_id).where(d.status == "active")
+    made = [
+        Failing(row.id, row.title, gist(row), counts[row.id], failing[row.id], row.retrieved_count)
+        for row in among(connection, active, c.id, failing)
+    ]
     return tuple(sorted(made, key=lambda one: (one.success, -sum(one.outcomes.values()), one.chunk_id))[:SHOWN])
 
 
@@ -267,9 +265,8 @@ def _connections(connection: Connection) -> tuple[Joined, ...]:
         shared = select(m.concept_id).where(m.chunk_id.in_(ends)).group_by(m.concept_id).having(func.count() > 1)
         if connection.execute(shared.limit(1)).first() is not None:
             continue
-        said = (" ".join((rows[end].summary or rows[end].content).split())[:120] for end in ends)
-        texts = [f"{rows[end].title}: {text}" for end, text in zip(ends, said, strict=True)]
-        made.append(Joined(ends[0], ends[1], texts[0], texts[1], link.weight, link.note))
+        one, other = (f"{rows[end].title}: {gist(rows[end])[:120]}" for end in ends)
+        made.append(Joined(*ends, one, other, link.weight, link.note))
     return tuple(made[:SHOWN])
 
 
@@ -302,10 +299,9 @@ def _evolution(connection: Connection, name: str, known: Sequence[UsageTrace]) -
 def _defined_in(connection: Connection, chunks: Iterable[str], concept: Concept) -> str:
     """What the chunks that may be told say that a concept is, where what it is elsewhere may not be."""
     c = schema.chunk.c
-    for part in in_parts(sorted(chunks)):
-        for (text,) in connection.execute(select(c.content).where(c.id.in_(part)).order_by(c.number)):
-            if said := definitions(text, [concept.folded]):
-                return said[concept.folded]
+    for (text,) in among(connection, select(c.content).order_by(c.number), c.id, sorted(chunks)):
+        if said := definitions(text, [concept.folded]):
+            return said[concept.folded]
     return ""
 
 

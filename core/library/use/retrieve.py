@@ -19,13 +19,13 @@ from sqlalchemy import Connection, select, update
 
 from core.base.choices import TASK_TYPES
 from core.base.result import KnowledgeError, attempt
-from core.experience.kinds import counts_for, infer_task_type, over_tasks, speaks_for
+from core.experience.kinds import counts_for, infer_task_type, speaks_for, total
 from core.experience.record import misleads, warned_last
 from core.library import schema
 from core.library.database import Library, cause_of, database_errors
 from core.library.places import standing_at, without_file
 from core.library.records import Chunk, Document, Retrieval, SourceProfile, new_id
-from core.library.rows import IDS, add_retrieval, by_ids, columns_of, in_parts, record_of, told_links
+from core.library.rows import add_retrieval, among, by_ids, columns_of, record_of, told_links
 from core.library.use import candidates, strategies
 from core.library.use.dossier import COMPACT, FULL, RECENT, Dossier, level_of, shown_traces
 from core.library.use.postgresql import Embedder, fill_vectors
@@ -62,7 +62,7 @@ class Retrieved:
     inferred: bool
     dossiers: tuple[Dossier, ...]
     session_id: str = ""
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
     def to_json(self, size: str = FULL) -> list[dict[str, Any]]:
         """The list of `--json`; each row names the retrieval that it belongs to."""
@@ -253,17 +253,9 @@ class _Table:
 
 def documents_without_content(connection: Connection, ids: Iterable[str]) -> dict[str, Document]:
     """Documents by id, their raw content left where it is."""
-    found: dict[str, Document] = {}
-    for part in in_parts(ids):
-        for row in connection.execute(_DOCUMENTS, {"ids": part}).mappings():
-            found[row["id"]] = record_of(Document, {**row, "raw_content": ""})
-    return found
-
-
-_d = schema.document.c
-_DOCUMENTS = select(
-    *(column for column in columns_of(schema.document, Document) if column.name != "raw_content")
-).where(_d.id.in_(IDS))
+    asked = select(*(column for column in columns_of(schema.document, Document) if column.name != "raw_content"))
+    found = among(connection, asked, schema.document.c.id, ids)
+    return {row.id: record_of(Document, {**row._mapping, "raw_content": ""}) for row in found}
 
 
 def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str, asked: Query) -> list[Dossier]:
@@ -274,9 +266,7 @@ def _dossiers(connection: Connection, order: Sequence[Scored], task_type: str, a
     wanted = sorted({one.source_profile_id for one in documents.values() if one.source_profile_id})
     sources = by_ids(connection, schema.source_profile, SourceProfile, wanted)
     counts = tallies(connection, keys)
-    levels = {
-        key: level_of(sum(over_tasks(counts.get(key, {})).values()), chunks[key].functional_profile) for key in keys
-    }
+    levels = {key: level_of(total(counts.get(key, {})), chunks[key].functional_profile) for key in keys}
     used = histories(connection, [key for key in keys if levels[key] == FULL])
     used |= newest(connection, [key for key in keys if levels[key] == COMPACT], task_type, RECENT)
     beside = _beside(connection, {key: chunks[key] for key in keys})

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 
 from sqlalchemy import Connection, func, select
 
 from core.library import schema
 from core.library.records import Link, folded
-from core.library.rows import in_parts, links_of
+from core.library.rows import among, links_of
 
 WORDS_OF_A_CONCEPT, CONCEPTS, MENTIONS = 5, 24, 400
 """How many words a concept's name may have in a question, how many concepts and mentions are looked at."""
@@ -41,8 +41,8 @@ _m, _c, _a = schema.mention.c, schema.chunk.c, schema.concept_alias.c
 # --- concepts ---------------------------------------------------------------------------------------------------------
 
 
-def concepts_in(connection: Connection, query: str) -> dict[str, str]:
-    """Concepts that a question names: id -> the words by which it does."""
+def concepts_in(connection: Connection, query: str) -> list[str]:
+    """Concepts that a question names, by their ids, those with the longest names first."""
     words = [word.strip(".,;:!?()[]{}\"'`") for word in folded(query).split()]
     words = [word for word in words if word][:64]
     parts = {
@@ -51,18 +51,16 @@ def concepts_in(connection: Connection, query: str) -> dict[str, str]:
         for at in range(len(words) - size + 1)
     }
     found: dict[str, str] = {}
-    for part in in_parts(sorted(parts)):
-        for row in connection.execute(select(_a.concept_id, _a.folded).where(_a.folded.in_(part)).order_by(_a.folded)):
-            if len(row.folded) > len(found.get(row.concept_id, "")):
-                found[row.concept_id] = row.folded
-    return dict(sorted(found.items(), key=lambda row: (-len(row[1]), row[0]))[:CONCEPTS])
+    asked = select(_a.concept_id, _a.folded).order_by(_a.folded)
+    for row in among(connection, asked, _a.folded, sorted(parts)):
+        if len(row.folded) > len(found.get(row.concept_id, "")):
+            found[row.concept_id] = row.folded
+    return sorted(found, key=lambda key: (-len(found[key]), key))[:CONCEPTS]
 
 
-def by_concept(connection: Connection, concepts: Mapping[str, str], chunks: int) -> dict[str, float]:
+def by_concept(connection: Connection, concepts: Sequence[str], chunks: int) -> dict[str, float]:
     """Chunks that mention what the question names: the share of it, rare concepts counting more."""
-    if not concepts:
-        return {}
-    counted = select(_m.concept_id, func.count()).where(_m.concept_id.in_(list(concepts))).group_by(_m.concept_id)
+    counted = select(_m.concept_id, func.count()).where(_m.concept_id.in_(concepts)).group_by(_m.concept_id)
     worth = {row[0]: math.log(1 + chunks / (1 + row[1])) for row in connection.execute(counted)}
     whole = sum(worth.values())
     if not whole:
@@ -100,18 +98,15 @@ def _leads(link: Link, here: str, task_type: str) -> bool:
 def chunks_reached(connection: Connection, walk: Mapping[str, float]) -> dict[str, float]:
     """Chunks by id: those reached, the first of documents and those that mention concepts most."""
     reached = dict(sorted(walk.items(), key=lambda row: (-row[1], row[0]))[:REACHED])
+    ids, mentions = list(reached), select(_m.chunk_id, _m.concept_id).order_by(_m.count.desc(), _m.chunk_id)
+    ways = (
+        select(_c.id, _c.id.label("by")).where(_c.id.in_(ids)),
+        select(_c.id, _c.document_id).where(_c.document_id.in_(ids), _c.position < 2),
+        mentions.where(_m.concept_id.in_(ids)).limit(2 * REACHED),
+    )
     found: dict[str, float] = {}
-    for part in in_parts(reached):
-        ways = (
-            select(_c.id, _c.id.label("by")).where(_c.id.in_(part)),
-            select(_c.id, _c.document_id.label("by")).where(_c.document_id.in_(part), _c.position < 2),
-            select(_m.chunk_id, _m.concept_id.label("by"))
-            .where(_m.concept_id.in_(part))
-            .order_by(_m.count.desc(), _m.chunk_id)
-            .limit(2 * REACHED),
-        )
-        for chunk, by in (row for asked in ways for row in connection.execute(asked)):
-            found[chunk] = max(found.get(chunk, 0.0), reached[by])
+    for chunk, by in (row for asked in ways for row in connection.execute(asked)):
+        found[chunk] = max(found.get(chunk, 0.0), reached[by])
     return found
 
 

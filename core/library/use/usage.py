@@ -7,11 +7,10 @@ has made it part of a chunk's profile. They stand where all that is known has it
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, select, text, update
+from sqlalchemy import Connection, bindparam, delete, func, select, text, update
 
 from core.base.result import KnowledgeError
 from core.experience.kinds import VALUE, Tally, infer_task_type, merged
@@ -19,7 +18,8 @@ from core.experience.record import kept
 from core.library import schema
 from core.library.database import Library
 from core.library.records import UsageTrace
-from core.library.rows import IDS, add_trace, beginning, in_parts, traces
+from core.library.rows import add_trace, among, beginning, traces
+from core.library.use.postgresql import lexeme
 from core.search.words import STOP_WORDS, Stems, words_of
 
 OUTDATED = -1
@@ -58,55 +58,35 @@ def tallies(connection: Connection, chunk_ids: Iterable[str]) -> Mapping[str, Ta
     """Chunk -> task -> outcome -> how often, of those that were used. The database counts: a chunk that serves well has
     hundreds of traces, and every question weighs dozens of chunks."""
     found: dict[str, dict[str, dict[str, int]]] = {}
-    for part in in_parts(chunk_ids):
-        for row in connection.execute(_TALLIES, {"ids": part}):
-            found.setdefault(row.chunk_id, {}).setdefault(row.task_type, {})[row.outcome] = row.number
+    kinds = (_j.chunk_id, _t.task_type, _t.outcome)
+    asked = select(*kinds, func.count()).join(schema.usage_trace, _t.id == _j.trace_id).group_by(*kinds)
+    for chunk, task, outcome, number in among(connection, asked, _j.chunk_id, chunk_ids):
+        found.setdefault(chunk, {}).setdefault(task, {})[outcome] = number
     return found
 
 
-_TALLIES = (
-    select(_j.chunk_id, _t.task_type, _t.outcome, func.count().label("number"))
-    .join(schema.usage_trace, _t.id == _j.trace_id)
-    .where(_j.chunk_id.in_(IDS))
-    .group_by(_j.chunk_id, _t.task_type, _t.outcome)
-)
+def histories(connection: Connection, chunk_ids: Sequence[str]) -> dict[str, list[UsageTrace]]:
+    """The traces of each of a few chunks that was used, newest first."""
+    used = by_chunk(traces(connection, select(_j.trace_id).where(_j.chunk_id.in_(chunk_ids))))
+    return {chunk: used[chunk] for chunk in chunk_ids if chunk in used}
 
 
-def histories(connection: Connection, chunk_ids: Iterable[str]) -> dict[str, list[UsageTrace]]:
-    """The traces of each chunk that was used, newest first."""
-    return _histories(connection, chunk_ids, lambda part: select(_j.trace_id).where(_j.chunk_id.in_(part)))
-
-
-def newest(connection: Connection, chunk_ids: Iterable[str], task_type: str, count: int) -> dict[str, list[UsageTrace]]:
-    """Of the traces of each chunk at a kind of task the newest, newest first: `count` of them, or all that there are.
-    What another chunk has among its newest may stand behind them."""
-
-    def ids(part: Sequence[str]) -> Select[Any]:
-        place = func.row_number().over(partition_by=_j.chunk_id, order_by=(_t.timestamp.desc(), _t.id.desc()))
-        asked = select(_j.trace_id, place.label("place")).join(schema.usage_trace, _t.id == _j.trace_id)
-        rows = asked.where(_j.chunk_id.in_(part), _t.task_type == task_type).subquery()
-        return select(rows.c.trace_id).where(rows.c.place <= count)
-
-    return _histories(connection, chunk_ids, ids)
-
-
-def _histories(
-    connection: Connection, chunk_ids: Iterable[str], ids: Callable[[Sequence[str]], Select[Any]]
-) -> dict[str, list[UsageTrace]]:
-    found: dict[str, list[UsageTrace]] = {}
-    for part in in_parts(chunk_ids):
-        used = by_chunk(traces(connection, ids(part)))
-        found |= {chunk: used[chunk] for chunk in part if chunk in used}
-    return found
+def newest(connection: Connection, chunk_ids: Sequence[str], task_type: str, count: int) -> dict[str, list[UsageTrace]]:
+    """Of the traces of each of a few chunks at a kind of task the newest, newest first: `count` of them, or all that
+    there are. What another chunk has among its newest may stand behind them."""
+    place = func.row_number().over(partition_by=_j.chunk_id, order_by=(_t.timestamp.desc(), _t.id.desc()))
+    asked = select(_j.trace_id, place.label("place")).join(schema.usage_trace, _t.id == _j.trace_id)
+    rows = asked.where(_j.chunk_id.in_(chunk_ids), _t.task_type == task_type).subquery()
+    used = by_chunk(traces(connection, select(rows.c.trace_id).where(rows.c.place <= count)))
+    return {chunk: used[chunk] for chunk in chunk_ids if chunk in used}
 
 
 def by_source(connection: Connection, known: Sequence[UsageTrace]) -> dict[str, list[UsageTrace]]:
     """Source (by id) -> the traces of its chunks, in their order, each once."""
     c, d = schema.chunk.c, schema.document.c
-    source_of: dict[str, str] = {}
-    for part in in_parts(chunk for trace in known for chunk in trace.chunk_ids):
-        asked = select(c.id, d.source_profile_id).join(schema.document, d.id == c.document_id)
-        source_of |= {row[0]: row[1] for row in connection.execute(asked.where(c.id.in_(part))) if row[1]}
+    asked = select(c.id, d.source_profile_id).join(schema.document, d.id == c.document_id)
+    used = (chunk for trace in known for chunk in trace.chunk_ids)
+    source_of = {row[0]: row[1] for row in among(connection, asked, c.id, used) if row[1]}
     found: dict[str, list[UsageTrace]] = {}
     for trace in known:
         for source in {source_of[chunk] for chunk in trace.chunk_ids if chunk in source_of}:
@@ -140,7 +120,7 @@ def by_earlier_use(
     if connection.dialect.name == "sqlite":
         asked, match = _SQLITE, " OR ".join(f'"{word}"' for word in words)
     else:
-        asked, match = _POSTGRESQL, " | ".join("'" + word.replace("\\", "").replace("'", "") + "'" for word in words)
+        asked, match = _POSTGRESQL, " | ".join(map(lexeme, words))
     ids = connection.execute(asked, {"match": match, "most": SIMILAR}).scalars().all()
     sums: dict[str, float] = {}
     for row in connection.execute(_CHUNKS, {"ids": ids}) if ids else ():
