@@ -53,8 +53,8 @@ class Program(NamedTuple):
 
     def server(self, *more: str) -> dict[str, Any]:
         """What starts the MCP server, as most tools have it."""
-        command, *words = [*self.words, *self.home, "mcp", *more]
-        return {"command": command, "args": words}
+        words = [*self.words, *self.home, "mcp", *more]
+        return {"command": words[0], "args": words[1:]}
 
     def start(self, tool: str) -> str:
         line = shell_line([*self.words, *self.home, "context", "--hook", tool])

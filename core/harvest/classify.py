@@ -27,7 +27,6 @@ UNKNOWN_NAME = "not a name that we know; kept"
 
 _UUID4 = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 _ARCHIVED = re.compile(rf"-{_UUID4}\Z")
-_ARCHIVED_LENGTH = 37
 _DELEGATED = re.compile(rf"\A{_UUID4}-")
 
 
@@ -79,7 +78,7 @@ def classify_conversation(item: Artifact, protection: Protection, folder: str) -
         if exists:
             return Classified(item, "live", f"belongs to {path}")
         return Classified(item, "harvest", f"its file is gone: {path or 'unknown'}")
-    if _ARCHIVED.match(name, max(0, len(name) - _ARCHIVED_LENGTH)):
+    if _ARCHIVED.search(name):
         return Classified(item, "harvest", "its name ends in an id")
     if _DELEGATED.match(name):
         return Classified(item, "harvest", "its name begins with an id")

@@ -47,12 +47,13 @@ from core.harvest.asking import (
     summarize,
     words_around,
 )
-from core.harvest.freeze import mark_of_text, note_as_fact, persons_of
+from core.harvest.freeze import note_as_fact, persons_of
 from core.harvest.known import INTRODUCTION, KNOWN_BYTES, KNOWN_SHARE, Known, KnownStore, Shown
 from core.harvest.named_paths import note_roots, source_file, whole_path
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
+from core.knowledge.same import mark_of_text
 from core.rules.checks import add_borne_out, check_steps, checks_borne_out
 from core.rules.distil import distil_offline
 from core.rules.failures import find_failures

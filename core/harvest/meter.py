@@ -270,12 +270,10 @@ class Counted:
         begun = time.monotonic()
         try:
             answer = self._generate(prompt, schema)
-        except KnowledgeError:
+        finally:
             with self._lock:
                 self.sent += asked
-            raise
         with self._lock:
-            self.sent += asked
             self.usage = self.usage.plus(Usage(timed=1, seconds=time.monotonic() - begun))
             if not answer.truncated:
                 self.usage = self.usage.plus(_of_call(schema, answer, estimated))
