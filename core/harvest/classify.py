@@ -190,7 +190,8 @@ class _Choices:
 
     def _of_known(self, item: Artifact, sha: str, entry: Mapping[str, Any]) -> Step | Classified | None:
         """For content that is in the ledger; None where it is to be harvested as if it were new."""
-        if item.path in restored_paths(entry) and _is_settled(entry, self.limits):
+        settled = not self.limits.harvest or _is_harvested(entry, self.limits)  # all that is left is to take it away
+        if item.path in restored_paths(entry) and settled:
             return Classified(item, "keep", RESTORED)
         if not _is_harvested(entry, self.limits):
             return None
@@ -214,7 +215,8 @@ class _Choices:
         if size > limits.max_source_bytes and (sent := self.shown(item, sha)) > limits.max_source_bytes:
             why = f"{sent:,} bytes to read, above max_harvest_source_bytes ({limits.max_source_bytes:,})"
             return Step(item, "too-large", sha, why, None, sent)
-        if limits.retry_before and _failed_since(entry, limits.retry_before):
+        failed = str(entry.get("at", "")) if entry is not None and entry.get("status") == "harvest-failed" else ""
+        if limits.retry_before and failed >= limits.retry_before:
             return Step(item, "defer", sha, "failed a short while ago")
         if sha in self.first_of and not self._is_full():
             return self._within_limit(Step(item, "duplicate", sha, f"same content as {self.first_of[sha].name}"))
@@ -266,10 +268,6 @@ def was_unread(entry: Mapping[str, Any] | None, item: Artifact) -> bool:
     return entry is not None and entry.get("status") == "harvest-failed" and entry.get("unread") == unread_mark(item)
 
 
-def _failed_since(entry: Mapping[str, Any] | None, when: str) -> bool:
-    return entry is not None and entry.get("status") == "harvest-failed" and str(entry.get("at", "")) >= when
-
-
 def _is_harvested(entry: Mapping[str, Any], limits: Limits) -> bool:
     """An offline harvest counts only until a model is there to do it better."""
     wants_model = limits.harvest and entry.get("provider") == "offline" and limits.provider != "offline"
@@ -279,11 +277,6 @@ def _is_harvested(entry: Mapping[str, Any], limits: Limits) -> bool:
 def is_done(entry: Mapping[str, Any] | None, limits: Limits, item: Artifact) -> bool:
     """Whether a conversation is harvested as it is now, and stays where it is."""
     return entry is not None and _is_harvested(entry, limits) and not may_reclaim(entry, limits, item)
-
-
-def _is_settled(entry: Mapping[str, Any], limits: Limits) -> bool:
-    """Whether all that a run could still do with a conversation is to take it away."""
-    return _is_harvested(entry, limits) or not limits.harvest
 
 
 def _kept_because(limits: Limits, item: Artifact) -> str:
