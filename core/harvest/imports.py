@@ -107,9 +107,12 @@ class ImportReport:
             }
             for row in self.rows
         ]
-        counts: dict[str, Any] = {"applied": self.applied, "run": self.run or None, "files": rows, "items": self.items}
         failed = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
-        return counts | {
+        return {
+            "applied": self.applied,
+            "run": self.run or None,
+            "files": rows,
+            "items": self.items,
             "left_out": self.skipped,
             "imported": self.imported,
             "facts": self.facts,

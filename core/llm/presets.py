@@ -34,7 +34,6 @@ class Preset:
     written_for: str
     arguments: tuple[str, ...]
     read: Read
-    model_option: str = "--model"
     last: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] | None = None
@@ -48,7 +47,7 @@ class Preset:
 
     def command(self, model: str, place: Path, schema: Mapping[str, Any] | None = None) -> list[str]:
         """The whole command line; the prompt comes on standard input."""
-        chosen = [self.model_option, model] if model else []
+        chosen = ["--model", model] if model else []
         formed = [self.schema_option, json.dumps(schema)] if schema is not None and self.schema_option else []
         words = (word.replace(PLACE, str(place)) for word in self.arguments)
         return [self.program, *words, *formed, *chosen, *self.last]

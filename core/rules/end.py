@@ -285,11 +285,8 @@ def edits_not_made(session: Session) -> Iterator[tuple[int, str, str]]:
         later = helped > at or any(one > at and name in command.words for one, command in session.commands)
         made = any(one > at and _is_same(path, other) for one, edit in session.edits for other in edit.path.split(", "))
         if path and row.failed and not row.refused and not later and not made:
-            yield (
-                at,
-                path,
-                row.output.replace("<tool_use_error>", "").strip().split("\n")[0].split("</tool_use_error")[0],
-            )
+            why = row.output.replace("<tool_use_error>", "").strip().split("\n")[0]
+            yield at, path, why.split("</tool_use_error")[0]
 
 
 def _is_same(path: str, other: str) -> bool:
