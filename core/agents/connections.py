@@ -222,12 +222,12 @@ def _without_ours(data: bytes | None, file: Path, row: Mapping[str, Any] | None,
     """The file without what an earlier connection put there, so that it can be put there as it is wanted now."""
     if row is None or data is None:
         return data
-    taken = attempt(_taken_back, data, row, of_row(file, row), record)
+    taken = attempt(_taken_back, data, file, row, record)
     return taken.value if isinstance(taken, Ok) else data
 
 
-def _taken_back(data: bytes | None, row: Mapping[str, Any], entries: Sequence[Entry], record: Record) -> bytes | None:
-    """What a file becomes when its connection, which put these entries there, is taken back."""
+def _taken_back(data: bytes | None, file: Path, row: Mapping[str, Any], record: Record) -> bytes | None:
+    """What a file becomes when its connection is taken back."""
     copy = record.copy_of(row)
     try:
         before = files.read_file(copy, MAX_BYTES).data if copy is not None else None
@@ -237,6 +237,7 @@ def _taken_back(data: bytes | None, row: Mapping[str, Any], entries: Sequence[En
         return None
     if copy != Path() and sha(before) == str(row.get("before", "")) and sha(data) == row.get("after"):
         return before
+    entries = of_row(file, row)
     left: bytes | None = data
     for entry in sorted(entries, key=lambda entry: not entry.part):
         if left is None or (not entry.part and _needed(left, before, entries)):
@@ -352,21 +353,28 @@ def plan_removal(agent: Agent, program: Program, environment: Mapping[str, str],
     """What the files of a tool become without us. Where there is no record of it, what this program would write is
     taken out, and nothing else."""
     changes, errors, notes = list[FileChange](), list[ErrorInfo](), list[str]()
-    known = {Path(path): row for path, row in record.tools.get(agent.name, {}).items()}
-    ours = [(file, of_row(file, row)) for file, row in known.items()]
-    for file, entries in ours or _by_file(agent.entries(program, environment)):
+    rows: Mapping[str, Mapping[str, Any]] = record.tools.get(agent.name, {})
+    if not rows:
+        rows = {
+            str(file): {"entries": [as_row(entry) for entry in entries], "before": "-", "copy": "-"}
+            for file, entries in _by_file(agent.entries(program, environment))
+        }
+    for path, row in rows.items():
+        file = Path(path)
         try:
             current = _read(file)
-            entries = entries if known else _unrecorded(entries, current)
-            left = _taken_back(current, known.get(file, {"before": "-", "copy": "-"}), entries, record)
+            if agent.name not in record.tools:
+                row = {**row, "entries": _unrecorded(file, row, current)}
+            left = _taken_back(current, file, row, record)
             if left != current:
                 _require_writable(file)
         except (OSError, KnowledgeError) as error:
             errors.append(_left(file, error, agent))
             continue
-        if left != current or known:
+        if left != current or str(file) in record.tools.get(agent.name, {}):
             changes.append(FileChange(agent.name, file, current, left))
-            gone = [PARTS[entry.part] for entry in entries if entry.part in PARTS and not has(entry, current)]
+            found = [entry for entry in of_row(file, row) if entry.part in PARTS]
+            gone = [PARTS[entry.part] for entry in found if not has(entry, current)]
             if gone and current is not None:
                 notes.append(
                     f"{file}: somebody has changed or removed this since: {', '.join(gone)}; it stays as it is"
@@ -374,11 +382,11 @@ def plan_removal(agent: Agent, program: Program, environment: Mapping[str, str],
     return Plan(agent.name, tuple(changes), tuple(notes), tuple(errors))
 
 
-def _unrecorded(entries: Sequence[Entry], current: bytes | None) -> list[Entry]:
+def _unrecorded(file: Path, row: Mapping[str, Any], current: bytes | None) -> list[dict[str, Any]]:
     """The entries that may be taken without a record: in our very words, and what they need only where one stands."""
-    same = [entry for entry in entries if not is_changed(entry, current)]
-    stands = any(entry.part and has(entry, current) for entry in same)
-    return [entry for entry in same if entry.part or stands]
+    entries = [entry for entry in of_row(file, row) if not is_changed(entry, current)]
+    stands = any(entry.part and has(entry, current) for entry in entries)
+    return [as_row(entry) for entry in entries if entry.part or stands]
 
 
 def take_back(plan: Plan, agent: Agent, record: Record) -> None:

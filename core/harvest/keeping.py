@@ -21,7 +21,7 @@ from core.base import files
 from core.base.figures import count, size
 from core.base.homes import advice
 from core.base.paths import Paths
-from core.base.project import is_below, project_root
+from core.base.project import project_root
 from core.base.result import ErrorInfo
 from core.conversations import archived
 from core.conversations.conversation import Conversation
@@ -105,7 +105,7 @@ def _is_settled(row: Mapping[str, Any] | None, item: Artifact, settings: Archivi
 
 
 def _is_left_out(folder: str, settings: Archiving) -> bool:
-    return any(is_below(folder, one) for one in settings.left_out)
+    return any(folder == one or folder.startswith(one.rstrip(os.sep) + os.sep) for one in settings.left_out)
 
 
 def _about(file: Path) -> dict[str, Any]:
