@@ -7,7 +7,6 @@ table more or less.
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 import tomllib
@@ -27,13 +26,38 @@ def line_end_of(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _parsed(data: bytes) -> tuple[str, dict[str, Any]]:
+def decoded(data: bytes, code: str) -> str:
+    """The bytes as text. Raises KnowledgeError with this code."""
     try:
-        text = data.decode("utf-8")
-        return (text, tomllib.loads(text.removeprefix(MARK)))
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         message = f"it is not UTF-8 text (byte {error.start + 1})"
-        raise KnowledgeError("not-toml", message, hint="save it as UTF-8") from error
+        raise KnowledgeError(code, message, hint="save it as UTF-8") from error
+
+
+def not_editable() -> KnowledgeError:
+    """What is said where a change fails its proof."""
+    message = "it cannot be changed without touching something else"
+    return KnowledgeError("cannot-edit", message, hint="change it by hand")
+
+
+def changed(value: Any, path: Sequence[str], change: Callable[[Any], Any]) -> Any:
+    """The value with a change to what stands under a path; objects on the way that are not there yet are made."""
+    if not path:
+        return change(value)
+    inner = value if isinstance(value, dict) else {}
+    return {**inner, path[0]: changed(inner.get(path[0]), path[1:], change)}
+
+
+def dropped(value: Any, path: Sequence[str]) -> Any:
+    """The value without what stands under a path."""
+    return changed(value, path[:-1], lambda found: {key: row for key, row in found.items() if key != path[-1]})
+
+
+def _parsed(data: bytes) -> tuple[str, dict[str, Any]]:
+    text = decoded(data, "not-toml")
+    try:
+        return (text, tomllib.loads(text.removeprefix(MARK)))
     except (ValueError, RecursionError) as error:
         raise KnowledgeError("not-toml", f"it is no valid TOML: {error}", hint="correct that place") from error
 
@@ -41,9 +65,12 @@ def _parsed(data: bytes) -> tuple[str, dict[str, Any]]:
 def table_at(data: bytes, path: Sequence[str]) -> Any:
     """What stands under a path of tables; None where there is nothing, or the file is no TOML."""
     try:
-        found: Any = _parsed(data)[1]
+        return _at(_parsed(data)[1], path)
     except KnowledgeError:
         return None
+
+
+def _at(found: Any, path: Sequence[str]) -> Any:
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None
     return found
@@ -52,40 +79,30 @@ def table_at(data: bytes, path: Sequence[str]) -> Any:
 def with_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) -> bytes:
     """The bytes with a table of that name at their end. Raises KnowledgeError: `not-toml`, `taken`, `cannot-edit`."""
     text, document = _parsed(data)
-    there = table_at(data, path)
+    there, above = _at(document, path), _at(document, path[:-1])
     if there is not None:
         if there != dict(table):
             raise KnowledgeError("taken", f"it has another [{'.'.join(path)}] already")
         return data
-    expected = copy.deepcopy(document)
-    inner: Any = expected
-    for name in path[:-1]:
-        inner = inner.setdefault(name, {}) if isinstance(inner, dict) else None
-    if not isinstance(inner, dict):
+    if not (above is None or isinstance(above, dict)):
         raise KnowledgeError("taken", f"{'.'.join(path[:-1])} is no table")
-    inner[path[-1]] = dict(table)
+    expected = changed(document, path, lambda _: dict(table))
     for new in (_appended(text, path, table), _inside(text, path, table)):
         if new is not None and _holds(new, expected):
             return new.encode("utf-8")
-    message = "it cannot be changed without touching something else"
-    raise KnowledgeError("cannot-edit", message, hint="change it by hand")
+    raise not_editable()
 
 
 def without_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) -> bytes:
     """The bytes without that table; unchanged where another of that name stands there, or none."""
     text, document = _parsed(data)
-    if table_at(data, path) != dict(table):
+    if _at(document, path) != dict(table):
         return data
-    expected: Any = copy.deepcopy(document)
-    inner = expected
-    for name in path[:-1]:
-        inner = inner[name]
-    del inner[path[-1]]
+    expected = dropped(document, path)
     for new in (_cut_off(text, path), _edited(text, path, lambda above: above.pop(path[-1]))):
         if new is not None and (_holds(new, expected) or _holds(new, _without_empty(expected, path))):
             return new.encode("utf-8")
-    message = "it cannot be changed without touching something else"
-    raise KnowledgeError("cannot-edit", message, hint="change it by hand")
+    raise not_editable()
 
 
 def _appended(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
@@ -142,14 +159,10 @@ def _cut_off(text: str, path: Sequence[str]) -> str:
 
 def _without_empty(document: Any, path: Sequence[str]) -> Any:
     """The same document without the tables above ours that held nothing else."""
-    rest = copy.deepcopy(document)
     for depth in range(len(path) - 1, 0, -1):
-        above = rest
-        for name in path[: depth - 1]:
-            above = above[name]
-        if above.get(path[depth - 1]) == {}:
-            del above[path[depth - 1]]
-    return rest
+        if _at(document, path[:depth]) == {}:
+            document = dropped(document, path[:depth])
+    return document
 
 
 def _holds(text: str, expected: Any) -> bool:
@@ -172,11 +185,7 @@ def has_line(data: bytes, line: str) -> bool:
 
 def with_line(data: bytes, line: str) -> bytes:
     """The bytes with the line at their end; unchanged where it stands there already."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        message = f"it is not UTF-8 text (byte {error.start + 1})"
-        raise KnowledgeError("not-text", message, hint="save it as UTF-8") from error
+    text = decoded(data, "not-text")
     if has_line(data, line):
         return data
     line_end = line_end_of(text)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from core.agents.appended import line_end_of
+from core.agents.appended import changed, decoded, dropped, line_end_of, not_editable
 from core.base.result import KnowledgeError
 
 DEPTH = 200
@@ -139,8 +139,8 @@ def member(node: Node | None, path: Path) -> Node | None:
 def value_at(data: bytes, path: Path) -> Any:
     """The value under a path in a file's bytes, None where there is none or the file is no JSON."""
     try:
-        found = member(read(_decoded(data)[1]), path)
-    except (NotJsonError, UnicodeDecodeError):
+        found = member(read(_text_in(data)[1]), path)
+    except (NotJsonError, KnowledgeError):
         return None
     return found.value if found is not None else None
 
@@ -183,7 +183,7 @@ def added(data: bytes, path: Path, value: Any, *, append: bool = False) -> bytes
             raise KnowledgeError("taken", f"{'.'.join(path[:known]) or 'the file'} is no object")
         else:
             new = _inserted(text, parent, path[known], wanted)
-    wanted = _changed(root and root.value, path, lambda found: [value, *(found or ())] if append else value)
+    wanted = changed(root and root.value, path, lambda found: [value, *(found or ())] if append else value)
     return _proven(mark, new, wanted)
 
 
@@ -199,9 +199,9 @@ def removed(data: bytes, path: Path, value: Any, *, append: bool = False, keep: 
             return data
         at = target.value.index(value)
         text = _cut(text, target, at)
-        expected = _changed(root.value, path, lambda found: [*found[:at], *found[at + 1 :]])
+        expected = changed(root.value, path, lambda found: [*found[:at], *found[at + 1 :]])
     elif target.value == value:
-        text, expected = _cut_member(text, root, path), _dropped(root.value, path)
+        text, expected = _cut_member(text, root, path), dropped(root.value, path)
     else:
         return data
     level = len(path) if append else len(path) - 1
@@ -214,28 +214,25 @@ def removed(data: bytes, path: Path, value: Any, *, append: bool = False, keep: 
         if text[above.start + 1 : above.end - 1].strip():  # another member, or somebody's comment
             break
         text = _cut_member(text, node, path[:level])
-        expected = _dropped(expected, path[:level])
+        expected = dropped(expected, path[:level])
         level -= 1
     return _proven(mark, text, expected)
 
 
 def _opened(data: bytes) -> tuple[bytes, str, Node | None]:
     """The byte order mark, the text behind it, and what it holds."""
+    mark, text = _text_in(data)
     try:
-        mark, text = _decoded(data)
         return (mark, text, read(text))
-    except UnicodeDecodeError as error:
-        message = f"it is not UTF-8 text (byte {error.start + 1})"
-        raise KnowledgeError("not-json", message, hint="save it as UTF-8") from error
     except NotJsonError as error:
         line = text.count("\n", 0, error.at) + 1
         message = f"it is no valid JSON (line {line}: {error})"
         raise KnowledgeError("not-json", message, hint="correct that place") from error
 
 
-def _decoded(data: bytes) -> tuple[bytes, str]:
+def _text_in(data: bytes) -> tuple[bytes, str]:
     mark = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
-    return mark, data[len(mark) :].decode("utf-8")
+    return mark, decoded(data[len(mark) :], "not-json")
 
 
 def _proven(mark: bytes, text: str, expected: Any) -> bytes:
@@ -244,21 +241,8 @@ def _proven(mark: bytes, text: str, expected: Any) -> bytes:
     except NotJsonError:
         again = None
     if again is None or again.value != expected:
-        message = "it cannot be changed without touching something else"
-        raise KnowledgeError("cannot-edit", message, hint="change it by hand")
+        raise not_editable()
     return mark + text.encode("utf-8")
-
-
-def _changed(value: Any, path: Path, change: Callable[[Any], Any]) -> Any:
-    """The value with a change to what stands under a path; objects on the way that are not there yet are made."""
-    if not path:
-        return change(value)
-    inner = value if isinstance(value, dict) else {}
-    return {**inner, path[0]: _changed(inner.get(path[0]), path[1:], change)}
-
-
-def _dropped(value: Any, path: Path) -> Any:
-    return _changed(value, path[:-1], lambda found: {key: row for key, row in found.items() if key != path[-1]})
 
 
 def _inserted(text: str, node: Node, key: str, value: Any) -> str:

@@ -51,8 +51,10 @@ class Program(NamedTuple):
     place: str = ""
     """The home's folder: what hints are read from before any settings are."""
 
-    def server(self, *more: str) -> list[str]:
-        return [*self.words, *self.home, "mcp", *more]
+    def server(self, *more: str) -> dict[str, Any]:
+        """What starts the MCP server, as most tools have it."""
+        words = [*self.words, *self.home, "mcp", *more]
+        return {"command": words[0], "args": words[1:]}
 
     def start(self, tool: str) -> str:
         line = shell_line([*self.words, *self.home, "context", "--hook", tool])
@@ -196,8 +198,7 @@ _VSCODE = editor_roots("Code", "")
 def _claude_code(program: Program, environment: Mapping[str, str]) -> list[Entry]:
     (state,) = _files(_CLAUDE_STATE, environment, ".claude.json")
     (settings,) = _files(_CLAUDE, environment, "settings.json")
-    command, *words = program.server()
-    server = {"type": "stdio", "command": command, "args": words, "env": {}}
+    server = {"type": "stdio", **program.server(), "env": {}}
     return [
         Entry(SERVER, state, "json", server, ("mcpServers", NAME)),
         *_hooks(settings, program, "claude_code", matcher=_MATCHER),
@@ -207,9 +208,8 @@ def _claude_code(program: Program, environment: Mapping[str, str]) -> list[Entry
 
 def _codex(program: Program, environment: Mapping[str, str]) -> list[Entry]:
     config, hooks = _files(_CODEX, environment, "config.toml", "hooks.json")
-    command, *words = program.server()
     return [
-        Entry(SERVER, config, "toml", {"command": command, "args": words}, ("mcp_servers", NAME)),
+        Entry(SERVER, config, "toml", program.server(), ("mcp_servers", NAME)),
         *_hooks(hooks, program, "codex", seconds_end=_SECONDS_END_CODEX, matcher=_MATCHER),
         *_hint_hooks(hooks, program, "codex", _HINTS_CODEX),
     ]
@@ -217,17 +217,15 @@ def _codex(program: Program, environment: Mapping[str, str]) -> list[Entry]:
 
 def _gemini_cli(program: Program, environment: Mapping[str, str]) -> list[Entry]:
     (settings,) = _files(_GEMINI, environment, "settings.json")
-    command, *words = program.server()
     return [
-        Entry(SERVER, settings, "json", {"command": command, "args": words}, ("mcpServers", NAME)),
+        Entry(SERVER, settings, "json", program.server(), ("mcpServers", NAME)),
         *_hooks(settings, program, "gemini_cli", 1000),
     ]
 
 
 def _antigravity(program: Program, environment: Mapping[str, str]) -> list[Entry]:
     servers, hooks = _files(_ANTIGRAVITY, environment, "mcp_config.json", "hooks.json")
-    command, *words = program.server(AT_END)
-    server = Entry(SERVER, servers, "json", {"command": command, "args": words}, ("mcpServers", NAME))
+    server = Entry(SERVER, servers, "json", program.server(AT_END), ("mcpServers", NAME))
     if sys.platform == "win32":  # its hooks run in cmd there, which cannot tell the first question from others
         return [server]
     start = {"type": "command", "command": program.start_once("antigravity"), "timeout": _SECONDS_START}
@@ -243,13 +241,12 @@ def _cursor(program: Program, environment: Mapping[str, str]) -> list[Entry]:
         f"{_PLUGIN}/.cursor-plugin/plugin.json",
         f"{_PLUGIN}/rules/start.mdc",
     )
-    command, *words = program.server()
     # Of the answer of its hook Cursor loses what comes after the first question. A rule beside it asks for the context;
     # of the user's own rules it reads no files but those of a plugin.
     line = rules_line(", unless it begins with a text between {knowledge} and {/knowledge}")
     text = f"---\ndescription: What earlier conversations taught\nalwaysApply: true\n---\n{line}\n"
     return [
-        Entry(SERVER, servers, "json", {"command": command, "args": words}, ("mcpServers", NAME)),
+        Entry(SERVER, servers, "json", program.server(), ("mcpServers", NAME)),
         Entry("", hooks, "json", 1, ("version",)),
         Entry(START, hooks, "json", {"command": program.start("cursor")}, ("hooks", "sessionStart"), True),
         Entry(END, hooks, "json", {"command": program.end("cursor")}, ("hooks", "sessionEnd"), True),
@@ -260,17 +257,16 @@ def _cursor(program: Program, environment: Mapping[str, str]) -> list[Entry]:
 
 def _vscode(program: Program, environment: Mapping[str, str]) -> list[Entry]:
     servers, rules = _files(_VSCODE, environment, "mcp.json", "prompts/knowledge-memory.instructions.md")
-    command, *words = program.server(AT_END)
     text = f"---\napplyTo: '**'\n---\n{rules_line()}\n"
     return [
-        Entry(SERVER, servers, "json", {"type": "stdio", "command": command, "args": words}, ("servers", NAME)),
+        Entry(SERVER, servers, "json", {"type": "stdio", **program.server(AT_END)}, ("servers", NAME)),
         Entry(START, rules, "own", text),
     ]
 
 
 def _opencode(program: Program, environment: Mapping[str, str]) -> list[Entry]:
     plain, commented, rules = _files(_OPENCODE, environment, "opencode.json", "opencode.jsonc", "AGENTS.md")
-    server = {"type": "local", "command": program.server(AT_END), "enabled": True}
+    server = {"type": "local", "command": [*program.words, *program.home, "mcp", AT_END], "enabled": True}
     settings = commented if commented.exists() and not plain.exists() else plain
     return [Entry(SERVER, settings, "json", server, ("mcp", NAME)), Entry(START, rules, "rules", rules_line())]
 
@@ -279,8 +275,7 @@ def _copilot_cli(program: Program, environment: Mapping[str, str]) -> list[Entry
     servers, rules, hooks = _files(
         _COPILOT, environment, "mcp-config.json", "copilot-instructions.md", "hooks/knowledge-memory.json"
     )
-    command, *words = program.server()
-    server = {"type": "local", "command": command, "args": words, "tools": ["*"]}
+    server = {"type": "local", **program.server(), "tools": ["*"]}
     end = {
         "type": "command",
         "bash": program.end("copilot_cli"),

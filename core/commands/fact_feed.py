@@ -50,7 +50,7 @@ from core.factindex.facts import (
 from core.factindex.feed import OF_CATEGORY, Lesson, Taught, kind_of
 from core.factindex.record import History, Key, append_records, read_history, record_path
 from core.factindex.sync import Harvests, SyncReport, cut_off, project, sync
-from core.harvest.freeze import QUOTED, UNQUOTED, mark_of_text
+from core.harvest.freeze import QUOTED, UNQUOTED
 from core.knowledge import projects
 from core.knowledge.bullet_text import held_item
 from core.knowledge.categories import CATEGORY, QUARANTINE, read_category
@@ -59,6 +59,7 @@ from core.knowledge.check import Finding
 from core.knowledge.journal import FrozenPlan, Pending, read_journal, states_by_sha
 from core.knowledge.ledger import seen_ledger
 from core.knowledge.log import carry_over
+from core.knowledge.same import mark_of_text
 from core.knowledge.swap import clear_leftovers, replace_expected
 from core.sources.tools import SOURCES
 

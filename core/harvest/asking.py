@@ -133,12 +133,11 @@ def summarize(conversation: Conversation, settings: DistilSettings, generate: Ge
     limit = min(limit, room_for(settings.summarize_prompt + head, settings))
     parts = split_parts(conversation, limit)
     for _ in range(MAX_ROUNDS):
-        summaries = []
-        for number, part in enumerate(parts, start=1):
-            words = f"{settings.summarize_prompt}\n\nPart {number} of {len(parts)}\n\n{fenced(_below(head, part))}"
-            summary = _summary(words, settings.attempts, generate)
-            summaries.append(summary)
-        text = "\n\n".join(summaries)
+        words = (
+            f"{settings.summarize_prompt}\n\nPart {number} of {len(parts)}\n\n{fenced(_below(head, part))}"
+            for number, part in enumerate(parts, start=1)
+        )
+        text = "\n\n".join(_summary(one, settings.attempts, generate) for one in words)
         if len(text.encode("utf-8", "replace")) <= settings.summarize_bytes:
             return text
         parts = _cut(text, limit)
@@ -326,11 +325,8 @@ def _shorter(field: Mapping[str, Any], key: str = "") -> dict[str, Any]:
     if field.get("type") == "array":
         most = MAX_STEPS if key == "steps" else MAX_ROWS
         return {**field, "items": _shorter(field["items"]), "maxItems": most}
-    return (
-        {**field, "maxLength": FIELD_CHARACTERS}
-        if field.get("type") == "string" and "enum" not in field
-        else dict(field)
-    )
+    is_text = field.get("type") == "string" and "enum" not in field
+    return {**field, "maxLength": FIELD_CHARACTERS} if is_text else dict(field)
 
 
 def build_prompt(template: str, name: str, text: str, known: str = "") -> str:

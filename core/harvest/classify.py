@@ -27,7 +27,6 @@ UNKNOWN_NAME = "not a name that we know; kept"
 
 _UUID4 = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 _ARCHIVED = re.compile(rf"-{_UUID4}\Z")
-_ARCHIVED_LENGTH = 37
 _DELEGATED = re.compile(rf"\A{_UUID4}-")
 
 
@@ -79,7 +78,7 @@ def classify_conversation(item: Artifact, protection: Protection, folder: str) -
         if exists:
             return Classified(item, "live", f"belongs to {path}")
         return Classified(item, "harvest", f"its file is gone: {path or 'unknown'}")
-    if _ARCHIVED.match(name, max(0, len(name) - _ARCHIVED_LENGTH)):
+    if _ARCHIVED.search(name):
         return Classified(item, "harvest", "its name ends in an id")
     if _DELEGATED.match(name):
         return Classified(item, "harvest", "its name begins with an id")
@@ -191,7 +190,8 @@ class _Choices:
 
     def _of_known(self, item: Artifact, sha: str, entry: Mapping[str, Any]) -> Step | Classified | None:
         """For content that is in the ledger; None where it is to be harvested as if it were new."""
-        if item.path in restored_paths(entry) and _is_settled(entry, self.limits):
+        settled = not self.limits.harvest or _is_harvested(entry, self.limits)  # all that is left is to take it away
+        if item.path in restored_paths(entry) and settled:
             return Classified(item, "keep", RESTORED)
         if not _is_harvested(entry, self.limits):
             return None
@@ -215,7 +215,8 @@ class _Choices:
         if size > limits.max_source_bytes and (sent := self.shown(item, sha)) > limits.max_source_bytes:
             why = f"{sent:,} bytes to read, above max_harvest_source_bytes ({limits.max_source_bytes:,})"
             return Step(item, "too-large", sha, why, None, sent)
-        if limits.retry_before and _failed_since(entry, limits.retry_before):
+        failed = str(entry.get("at", "")) if entry is not None and entry.get("status") == "harvest-failed" else ""
+        if limits.retry_before and failed >= limits.retry_before:
             return Step(item, "defer", sha, "failed a short while ago")
         if sha in self.first_of and not self._is_full():
             return self._within_limit(Step(item, "duplicate", sha, f"same content as {self.first_of[sha].name}"))
@@ -267,10 +268,6 @@ def was_unread(entry: Mapping[str, Any] | None, item: Artifact) -> bool:
     return entry is not None and entry.get("status") == "harvest-failed" and entry.get("unread") == unread_mark(item)
 
 
-def _failed_since(entry: Mapping[str, Any] | None, when: str) -> bool:
-    return entry is not None and entry.get("status") == "harvest-failed" and str(entry.get("at", "")) >= when
-
-
 def _is_harvested(entry: Mapping[str, Any], limits: Limits) -> bool:
     """An offline harvest counts only until a model is there to do it better."""
     wants_model = limits.harvest and entry.get("provider") == "offline" and limits.provider != "offline"
@@ -280,11 +277,6 @@ def _is_harvested(entry: Mapping[str, Any], limits: Limits) -> bool:
 def is_done(entry: Mapping[str, Any] | None, limits: Limits, item: Artifact) -> bool:
     """Whether a conversation is harvested as it is now, and stays where it is."""
     return entry is not None and _is_harvested(entry, limits) and not may_reclaim(entry, limits, item)
-
-
-def _is_settled(entry: Mapping[str, Any], limits: Limits) -> bool:
-    """Whether all that a run could still do with a conversation is to take it away."""
-    return _is_harvested(entry, limits) or not limits.harvest
 
 
 def _kept_because(limits: Limits, item: Artifact) -> str:

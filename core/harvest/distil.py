@@ -47,12 +47,13 @@ from core.harvest.asking import (
     summarize,
     words_around,
 )
-from core.harvest.freeze import mark_of_text, note_as_fact, persons_of
-from core.harvest.known import INTRODUCTION, KNOWN_BYTES, KNOWN_SHARE, Known, KnownStore, Shown
+from core.harvest.freeze import note_as_fact, persons_of
+from core.harvest.known import INTRODUCTION, KNOWN_BYTES, KNOWN_SHARE, NOTHING, Known, KnownStore, Shown
 from core.harvest.named_paths import note_roots, source_file, whole_path
 from core.harvest.quotes import NO_SOURCE, shown_source, source_of
 from core.harvest.steps import DistilSettings, HarvestOptions, Step
 from core.knowledge.projects import UNTOLD
+from core.knowledge.same import mark_of_text
 from core.rules.checks import add_borne_out, check_steps, checks_borne_out
 from core.rules.distil import distil_offline
 from core.rules.failures import find_failures
@@ -323,15 +324,13 @@ def _finish(
     settings: DistilSettings,
     counts: dict[str, int],
     whole: Conversation | None,
-    shown: Shown | None = None,
+    shown: Shown = NOTHING,
     summary: str = "",
 ) -> Harvest:
     """The items of an answer. Quotes are looked for in what the model was shown: of a summary, in the summary."""
     source = source_of(conversation, whole) if settings.judge and needs_source(arrays) else NO_SOURCE
     source = shown_source(summary, source) if summary else source
-    found = items_from(
-        arrays, source, quotes=settings.quotes, secrets=settings.redact, shown=shown or Shown(None, "", 0)
-    )
+    found = items_from(arrays, source, quotes=settings.quotes, secrets=settings.redact, shown=shown)
     found = _with_lines_of_git(found, conversation)
     skipped = found.skipped | ({"unknown records": conversation.skipped} if conversation.skipped else {})
     items = tuple(replace(item, path=whole_path(item.path, conversation.folder)) for item in found.items)

@@ -39,7 +39,7 @@ from core.knowledge.journal import FrozenPlan
 from core.knowledge.lines import PlannedFile
 from core.knowledge.projects import is_persons
 from core.knowledge.removed import REMOVED, Removed, read_removed
-from core.knowledge.same import mark_of_text as mark_of_text
+from core.knowledge.same import mark_of_text
 
 if TYPE_CHECKING:
     from core.harvest.answer import Item

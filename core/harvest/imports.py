@@ -25,7 +25,7 @@ from typing import Any
 from core.base import files
 from core.base.markdown import sanitise_name
 from core.base.paths import Paths
-from core.base.project import repository_root
+from core.base.project import is_below, repository_root
 from core.base.result import ErrorInfo, KnowledgeError
 from core.harvest.answer import Item, items_from
 from core.harvest.committer import Committer
@@ -107,9 +107,12 @@ class ImportReport:
             }
             for row in self.rows
         ]
-        counts: dict[str, Any] = {"applied": self.applied, "run": self.run or None, "files": rows, "items": self.items}
         failed = [{"path": error.path, "error": error.message, "code": error.code} for error in self.errors]
-        return counts | {
+        return {
+            "applied": self.applied,
+            "run": self.run or None,
+            "files": rows,
+            "items": self.items,
             "left_out": self.skipped,
             "imported": self.imported,
             "facts": self.facts,
@@ -123,7 +126,7 @@ def plan_import(paths: Paths, path: Path, entries: Mapping[str, Mapping[str, Any
     name, or only what is in the knowledge folder already."""
     own = os.path.realpath(paths.knowledge)
     notes: list[str] = []
-    found = [row for row in _files(path, notes) if not _is_within(os.path.realpath(row[0]), own)]
+    found = [row for row in _files(path, notes) if not is_below(os.path.realpath(row[0]), own)]
     if path.is_dir():
         others = [row for row in found if (place := _in_tools_folder(row[0])) is not None and _is_fetched(place)]
         found = [row for row in found if row not in others]
@@ -155,10 +158,6 @@ def plan_import(paths: Paths, path: Path, entries: Mapping[str, Mapping[str, Any
     if orders:
         report.notes.append(f"orders and procedures of project files wait in the quarantine for your word: {orders}")
     return report
-
-
-def _is_within(path: str, folder: str) -> bool:
-    return path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _row(
@@ -224,7 +223,7 @@ def _is_users(file: Path) -> bool:
 def _in_tools_folder(file: Path) -> list[str] | None:
     """The folders between the user's home and a file that lies there, or in a hidden folder there; None for others."""
     home, real = os.path.realpath(os.path.expanduser("~")), os.path.realpath(file)
-    below = os.path.relpath(real, home).split(os.sep)[:-1] if _is_within(real, home) else None
+    below = os.path.relpath(real, home).split(os.sep)[:-1] if is_below(real, home) else None
     return below if below is None or not below or below[0].startswith(".") else None
 
 

@@ -65,21 +65,14 @@ class Breaker:
     def failed(self, failure: KnowledgeError) -> KnowledgeError:
         """Note that a call failed. What its conversation gets: a call that was under way when the asking ended, and
         failed too, was not tried."""
-        try:
-            return self._seen(failure)
-        finally:
-            self.first_call.set()
-
-    def _seen(self, failure: KnowledgeError) -> KnowledgeError:
+        code = failure.error.code
         with self._lock:
-            code = failure.error.code
             self._doubts += code in DOUBTFUL
-            if code not in HOPELESS and self._doubts < IN_A_ROW:
-                return failure
-            if self.reason is None:
+            ends, ended = code in HOPELESS or self._doubts >= IN_A_ROW, self.reason is not None
+            if ends and not ended:
                 self.reason = failure.error
-                return failure
-            return self.refusal() if code in HOPELESS | DOUBTFUL else failure
+        self.first_call.set()
+        return self.refusal() if ends and ended and code in HOPELESS | DOUBTFUL else failure
 
     def refusal(self) -> KnowledgeError:
         """What a conversation gets instead of an answer once the asking has ended."""
@@ -270,12 +263,10 @@ class Counted:
         begun = time.monotonic()
         try:
             answer = self._generate(prompt, schema)
-        except KnowledgeError:
+        finally:
             with self._lock:
                 self.sent += asked
-            raise
         with self._lock:
-            self.sent += asked
             self.usage = self.usage.plus(Usage(timed=1, seconds=time.monotonic() - begun))
             if not answer.truncated:
                 self.usage = self.usage.plus(_of_call(schema, answer, estimated))

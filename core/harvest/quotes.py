@@ -72,19 +72,13 @@ def source_of(conversation: Conversation, whole: Conversation | None = None) -> 
     """Prepare a conversation, and the whole of which it is the end, for `find_quote` and for judging who said what."""
     said, tool = _words_of(conversation, foreign=False), _words_of(conversation, foreign=True)
     numbers = {(turn.start, turn.end, turn.text): at for at, turn in enumerate((whole or conversation).turns)}
-    turns = tuple(
-        Spoken(
-            f" {words} ",
-            number,
-            turn.start,
-            turn.end,
-            mark_of_text(words) if len(words) >= MIN_MARKED_CHARACTERS else "",
-        )
-        for at, turn in enumerate(conversation.turns)
-        if (words := reduce_to_words(turn.text))
-        and (number := numbers.get((turn.start, turn.end, turn.text), at)) is not None
-    )
-    return Source(said, tool, whole or conversation, turns)
+    turns = []
+    for at, turn in enumerate(conversation.turns):
+        if words := reduce_to_words(turn.text):
+            number = numbers.get((turn.start, turn.end, turn.text), at)
+            mark = mark_of_text(words) if len(words) >= MIN_MARKED_CHARACTERS else ""
+            turns.append(Spoken(f" {words} ", number, turn.start, turn.end, mark))
+    return Source(said, tool, whole or conversation, tuple(turns))
 
 
 def shown_source(summary: str, source: Source) -> Source:
@@ -109,25 +103,28 @@ def turns_of(quote: str, source: Source) -> list[int]:
 
 
 def _places_of(quote: str, source: Source) -> Iterator[Spoken]:
-    parts = [reduced for part in _ELLIPSIS.split(quote) if (reduced := reduce_to_words(part))]
-    if parts:
+    if parts := _parts(quote):
         longest = max(parts, key=len)
         yield from (turn for turn in source.turns if f" {longest} " in turn.words)
 
 
+def _parts(quote: str) -> list[str]:
+    """The words of a quote, in as many pieces as it has places where something was left out."""
+    return [reduced for part in _ELLIPSIS.split(quote) if (reduced := reduce_to_words(part))]
+
+
 def find_quote(quote: str, source: Source) -> str | None:
     """`said`, `tool`, or None when the quote is nowhere. Small differences (a word, an ellipsis) are allowed."""
-    parts = [reduced for part in _ELLIPSIS.split(quote) if (reduced := reduce_to_words(part))]
+    parts, texts = _parts(quote), (("said", source.said), ("tool", source.tool))
     if not parts:
         return None
-    for name, text in (("said", source.said), ("tool", source.tool)):
+    for name, text in texts:
         if all(f" {part} " in text or (len(part.encode()) >= SHORT and part in text) for part in parts):
             return name
     longest = max(parts, key=len)[:FUZZY_CHARACTERS]
     if len(longest) < SHORT:
         return None
-
-    for name, text in (("said", source.said), ("tool", source.tool)):
+    for name, text in texts:
         if len(text) >= len(longest) and fuzz.partial_ratio(longest, text, score_cutoff=MIN_SIMILARITY) > 0:
             return name
     return None
@@ -156,7 +153,7 @@ def is_elsewhere(path: str, source: Source) -> bool:
 def span_of(quote: str, text: str) -> tuple[int, int] | None:
     """Where a quote stands in the text of its turn, from its first to behind its last letter; None for nowhere. What a
     quote leaves out ("…") is a part of it where both of its ends are there."""
-    parts = [reduced for part in _ELLIPSIS.split(quote) if (reduced := reduce_to_words(part))]
+    parts = _parts(quote)
     if not parts:
         return None
     words, starts, ends = list[str](), list[int](), list[int]()

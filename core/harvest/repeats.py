@@ -22,7 +22,6 @@ from core.base.entry import statement_key
 from core.base.markdown import Bullet, Provenance, bullet_line, parse_bullets, sanitise_line, split_provenance
 from core.base.paths import Paths
 from core.base.project import same_key
-from core.harvest.freeze import mark_of_text
 from core.harvest.proofs import Proofs
 from core.knowledge.alike import differs_in_value, flat
 from core.knowledge.bullet_text import held_item, with_quote
@@ -34,6 +33,7 @@ from core.knowledge.journal import FrozenPlan
 from core.knowledge.ledger import Entries, table_in
 from core.knowledge.lines import PlannedFile, absent_lines, key_of
 from core.knowledge.run_state import UNDO
+from core.knowledge.same import mark_of_text
 
 if TYPE_CHECKING:
     from core.harvest.answer import Item

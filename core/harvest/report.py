@@ -63,10 +63,10 @@ class HarvestReport:
     tokens: int = 0
     expected_output: int = 0
     price: float | None = None
-    token_factor: float = 1.0
     seconds: tuple[float, float] = (0.0, 0.0)
     """Of a dry run: about how long the model would take at least and at most, 0.0 while nobody knows: conversations of
     one project are read one after the other, others at once."""
+    token_factor: float = 1.0
     """How many tokens the provider counted for one of ours in `factor_calls` earlier calls; the price is of that
     many."""
     factor_calls: int = 0

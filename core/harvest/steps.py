@@ -215,11 +215,6 @@ class Archiving:
     left_out: tuple[str, ...] = ()
 
 
-def no_price(_tokens_in: int, _tokens_out: int) -> float | None:
-    """Where nobody needs to know what a call costs."""
-    return None
-
-
 @dataclass(frozen=True)
 class HarvestOptions:
     """All settings of a run. `file_roots` are absolute folders; `digest_max_bytes` None: the digest is off. `home` says
@@ -245,7 +240,7 @@ class HarvestOptions:
     usage: Path | None = None
     known: KnownStore | None = None
     caps: Caps = field(default_factory=Caps)
-    price: Callable[[int, int], float | None] = field(default=no_price)
+    price: Callable[[int, int], float | None] = lambda _tokens_in, _tokens_out: None
     quiet_seconds: float = 0.0
     """Conversations of other tools that changed so recently are left alone, for the tool may still write (0: none);
     those of `ended` are not, unless they changed since, and what the user named by its path is not either."""

@@ -35,7 +35,6 @@ from core.conversations.events import MESSAGE, Command, Commit, Compaction, Edit
 from core.harvest.orders import is_order, reads_out, speaks_for
 
 PASSAGE = 600
-STEP = PASSAGE // 2
 ECHO = 0.5
 RATIO = 0.75
 STATEMENT = 200
@@ -288,18 +287,9 @@ class Voices:
         return bool(name) and any(name in text or name.lower() in text for text in self._foreign_texts)
 
     def _hear(self, text: str, number: int, *, own: bool) -> None:
-        for feature, _, at in _tokens(text):
-            if feature in self._wanted:
-                if own or feature not in self._first_tool:
-                    self._given.add(feature)
-                at += self._length
-                for place in {at // STEP, max(0, at // STEP - 1)}:
-                    while place >= len(self._said):
-                        self._said.append(_Passage())
-                    if own:
-                        self._said[place].own.add(feature)
-                    else:
-                        self._said[place].words.setdefault(feature, number)
+        found = [(feature, self._length + at) for feature, at in self._wanted_in(text)]
+        self._given.update(feature for feature, _ in found if own or feature not in self._first_tool)
+        _divide(found, number, PASSAGE, self._said, first=0, own=own)
         self._length += len(text) + 1
 
     def only_tools(self, category: str, text: str, quote: str = "", turns: Iterable[int] = ()) -> bool:
@@ -424,14 +414,26 @@ def _best_share(passages: Iterable[_Passage], weights: Mapping[str, float], tota
     return max((_share(passage.words.keys(), weights, total) for passage in passages), default=0.0)
 
 
-def _divide(found: list[tuple[str, int]], number: int, length: int, passages: list[_Passage]) -> None:
-    """Append the passages of one text, each of that many characters and half of it the next one's, too."""
-    first, step = len(passages), length // 2
+def _divide(
+    found: Iterable[tuple[str, int]],
+    number: int,
+    length: int,
+    passages: list[_Passage],
+    *,
+    first: int | None = None,
+    own: bool = False,
+) -> None:
+    """Put the features of one text into passages, each of that many characters and half of it the next one's, too: into
+    those from `first` on, else into new ones."""
+    first, step = len(passages) if first is None else first, length // 2
     for feature, at in found:
         for place in {at // step, max(0, at // step - 1)}:
             while first + place >= len(passages):
                 passages.append(_Passage())
-            passages[first + place].words.setdefault(feature, number)
+            if own:
+                passages[first + place].own.add(feature)
+            else:
+                passages[first + place].words.setdefault(feature, number)
 
 
 def _has_written(turn: Turn) -> bool:

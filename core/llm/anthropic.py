@@ -12,7 +12,7 @@ from typing import Any
 from core.base.answer import Answer
 from core.base.exchange import Call
 from core.base.result import KnowledgeError
-from core.llm.wire import SIZES, Dialect, Question, adapted, add_counts, child, count_of, rows, text_of
+from core.llm.wire import SIZES, Dialect, Question, adapted, child, count_of, rows, sum_of, text_of
 
 BASE_URL = "https://api.anthropic.com"
 VERSION = "2023-06-01"
@@ -53,11 +53,10 @@ def read(reply: Mapping[str, Any], question: Question) -> Answer:
         message = "anthropic answered without any content"
         raise KnowledgeError("bad-answer", message, hint="check that base_url is right")
     usage = child(reply, "usage")
-    cached = add_counts(count_of(usage, "cache_creation_input_tokens"), count_of(usage, "cache_read_input_tokens"))
     return Answer(
         text="".join(text_of(block, "text") for block in blocks if text_of(block, "type") == "text"),
         model=text_of(reply, "model") or question.model,
-        input_tokens=add_counts(count_of(usage, "input_tokens"), cached),
+        input_tokens=sum_of(usage, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
         output_tokens=count_of(usage, "output_tokens"),
         truncated=reason not in ("", "end_turn", "stop_sequence"),  # max_tokens, model_context_window_exceeded, …
     )

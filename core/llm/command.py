@@ -71,7 +71,10 @@ def asking_place(folder: str = "") -> Iterator[Path]:
 def output_of(ended: Finished) -> str:
     """The output of a program as text. Raises KnowledgeError: `command-failed`, `bad-answer`."""
     if ended.status != 0:
-        raise _failed(ended.name, ended.status, ended.complaints)
+        how = f"ended with status {ended.status}" if ended.status > 0 else f"was ended by signal {-ended.status}"
+        said = excerpt(ended.complaints.decode("utf-8", "replace").strip().split("\n")[0])
+        hint = "run the program by hand with a short prompt on its standard input"
+        raise KnowledgeError("command-failed", f"{ended.name} {how}" + (f": {said}" if said else ""), hint=hint)
     try:
         return ended.output.decode("utf-8")
     except UnicodeDecodeError:
@@ -196,12 +199,3 @@ def _empties(process: subprocess.Popen[bytes]) -> bool:
             return True
         time.sleep(SLICE_SECONDS)
     return False
-
-
-def _failed(name: str, status: int, complaints: bytes) -> KnowledgeError:
-    """The sentence for a program that says it failed."""
-    how = f"ended with status {status}" if status > 0 else f"was ended by signal {-status}"
-    lines = complaints.decode("utf-8", "replace").strip().split("\n")
-    said = excerpt(lines[0])
-    hint = "run the program by hand with a short prompt on its standard input"
-    return KnowledgeError("command-failed", f"{name} {how}" + (f": {said}" if said else ""), hint=hint)

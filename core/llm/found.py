@@ -22,7 +22,7 @@ from core.llm.credentials import KeyFinder
 from core.llm.generate import PROVIDERS
 from core.llm.local import kept_models
 from core.llm.presets import PRESETS
-from core.llm.wire import decode_object
+from core.llm.wire import decode_object, rows, text_of
 
 SECONDS = 1.0
 MAX_ANSWER_BYTES = 4 << 20
@@ -99,20 +99,16 @@ def served_by(server: Server) -> list[FoundModel]:
     own = "" if server.provider == "ollama" and base in (USUAL_OLLAMA, ollama.BASE_URL) else base
     names = _names(listed)
     if not names:
-        problem = "it has no model yet" + (
-            " ('ollama pull qwen3:8b' fetches one)" if server.provider == "ollama" else ""
-        )
+        fetches = " ('ollama pull qwen3:8b' fetches one)" if server.provider == "ollama" else ""
+        problem = f"it has no model yet{fetches}"
         return [FoundModel(server.provider, "", where, own, True, ready=False, problem=problem)]
     return [FoundModel(server.provider, name, where, own, True) for name in names]
 
 
 def _names(listed: Mapping[str, Any]) -> list[str]:
     """The names in a list of models, of Ollama or of the OpenAI protocol, without those that write no text."""
-    rows = listed.get("models") or listed.get("data") or ()
-    found = (
-        [row.get("name") or row.get("id") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    )
-    names = [name for name in found if isinstance(name, str) and name.isprintable() and 0 < len(name) <= 200]
+    found = [text_of(row, "name") or text_of(row, "id") for row in rows(listed, "models") or rows(listed, "data")]
+    names = [name for name in found if name.isprintable() and 0 < len(name) <= 200]
     return [name for name in names if not any(word in name.lower() for word in _NOT_FOR_TEXT)]
 
 
@@ -128,19 +124,19 @@ def _files(environment: Mapping[str, str]) -> list[FoundModel]:
 
 def _programs(environment: Mapping[str, str]) -> list[FoundModel]:
     path = environment.get("PATH", os.defpath)
-    rows = []
+    models = []
     for name, preset in PRESETS.items():
         if found := shutil.which(preset.program, path=path):
-            rows.append(FoundModel(name, "", found, problem="billed by your plan with it"))
+            models.append(FoundModel(name, "", found, problem="billed by your plan with it"))
     for program, title in NO_PRESET.items():
         if found := shutil.which(program, path=path):
             problem = f"{title} writes a session for every question, so it is not asked"
-            rows.append(FoundModel(program, "", found, ready=False, problem=problem))
-    return rows
+            models.append(FoundModel(program, "", found, ready=False, problem=problem))
+    return models
 
 
 def _keys(environment: Mapping[str, str], keys: KeyFinder) -> list[FoundModel]:
-    rows = []
+    models = []
     for name, spec in PROVIDERS.items():
         if not spec.key_variables:
             continue
@@ -149,7 +145,7 @@ def _keys(environment: Mapping[str, str], keys: KeyFinder) -> list[FoundModel]:
             (f"{row} is set" for row in spec.key_variables if environment.get(row, "").strip()), "credentials.toml"
         )
         if isinstance(found, KnowledgeError):
-            rows.append(FoundModel(name, SUGGESTED[name], where, ready=False, problem=str(found.error)))
+            models.append(FoundModel(name, SUGGESTED[name], where, ready=False, problem=str(found.error)))
         elif found.value:
-            rows.append(FoundModel(name, SUGGESTED[name], where))
-    return rows
+            models.append(FoundModel(name, SUGGESTED[name], where))
+    return models

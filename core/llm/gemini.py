@@ -13,7 +13,7 @@ from urllib.parse import quote
 from core.base.answer import Answer
 from core.base.exchange import Call
 from core.base.result import KnowledgeError
-from core.llm.wire import LENGTHS, Dialect, Question, adapted, add_counts, child, count_of, excerpt, rows, text_of
+from core.llm.wire import LENGTHS, Dialect, Question, adapted, child, count_of, excerpt, rows, sum_of, text_of
 
 BASE_URL = "https://generativelanguage.googleapis.com"
 STRUCTURE_WORDS = ("responsejsonschema", "response_json_schema", "schema", "responsemimetype", "mime_type", "json mode")
@@ -66,7 +66,7 @@ def read(reply: Mapping[str, Any], question: Question) -> Answer:
         model=text_of(reply, "modelVersion") or question.model,
         input_tokens=count_of(usage, "promptTokenCount"),
         # Thinking is billed as output but counted on its own.
-        output_tokens=add_counts(count_of(usage, "candidatesTokenCount"), count_of(usage, "thoughtsTokenCount")),
+        output_tokens=sum_of(usage, "candidatesTokenCount", "thoughtsTokenCount"),
         truncated=reason == "MAX_TOKENS",
     )
 

@@ -45,8 +45,8 @@ class ProviderSpec:
     """One row of `PROVIDERS`.
 
     `key_variables` are looked up in this order; a key is required at the provider's own `base_url` alone, since a
-    server of the user's own often has none. `model` is used when the settings name none; "" means they must.
-    `wire` is None for a program; `preset` is how one of a coding agent is asked.
+    server of the user's own often has none. `wire` is None for a program; `preset` is how one of a coding agent is
+    asked.
     """
 
     base_url: str = ""

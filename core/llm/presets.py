@@ -8,7 +8,7 @@ find. The options are those of each tool's own documentation; a row says for whi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from core.base import files
 from core.base.answer import Answer
 from core.base.result import KnowledgeError, Ok, attempt
-from core.llm.wire import add_counts, child, count_of, excerpt, text_of
+from core.llm.wire import add_counts, child, count_of, decode_object, excerpt, sum_of, text_of
 
 Read = Callable[[str], Answer]
 PLACE = "{place}"
@@ -34,7 +34,6 @@ class Preset:
     written_for: str
     arguments: tuple[str, ...]
     read: Read
-    model_option: str = "--model"
     last: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] | None = None
@@ -48,7 +47,7 @@ class Preset:
 
     def command(self, model: str, place: Path, schema: Mapping[str, Any] | None = None) -> list[str]:
         """The whole command line; the prompt comes on standard input."""
-        chosen = [self.model_option, model] if model else []
+        chosen = ["--model", model] if model else []
         formed = [self.schema_option, json.dumps(schema)] if schema is not None and self.schema_option else []
         words = (word.replace(PLACE, str(place)) for word in self.arguments)
         return [self.program, *words, *formed, *chosen, *self.last]
@@ -67,14 +66,7 @@ class Preset:
 
 def _object(text: str) -> dict[str, Any]:
     """The JSON object that a program printed, also below warnings of its own; {} for none."""
-    for candidate in (text, text[text.find("{") :] if "{" in text else ""):
-        try:
-            found = json.loads(candidate)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(found, dict):
-            return found
-    return {}
+    return decode_object(text) or decode_object(text[text.find("{") :]) or {}
 
 
 def _no_answer(title: str, said: str) -> KnowledgeError:
@@ -92,27 +84,16 @@ def read_claude_code(text: str) -> Answer:
     if printed.get("is_error") or not isinstance(answer, str):
         raise _no_answer("Claude Code", text_of(printed, "result") or text_of(printed, "subtype"))
     usage = child(printed, "usage")
-    parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     name = next(iter(child(printed, "modelUsage")), "")
     cut = printed.get("stop_reason") == "max_tokens"
-    sent = add_counts(*(count_of(usage, part) for part in parts))
+    sent = sum_of(usage, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     return Answer(answer, name, sent, count_of(usage, "output_tokens"), truncated=cut)
-
-
-def _events(text: str) -> Iterator[dict[str, Any]]:
-    for line in text.splitlines():
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(row, dict):
-            yield row
 
 
 def read_codex(text: str) -> Answer:
     """`--json`: events, one a line; the last `agent_message` is the answer, `turn.completed` tells the tokens."""
     answer, said, usage = None, "", None
-    for row in _events(text):
+    for row in filter(None, map(decode_object, text.splitlines())):
         item, kind = child(row, "item"), row.get("type")
         if kind == "item.completed" and item.get("type") == "agent_message":
             answer = item.get("text")
@@ -133,8 +114,8 @@ def read_gemini_cli(text: str) -> Answer:
         raise _no_answer("Gemini CLI", text_of(printed.get("error"), "message"))
     models = child(child(printed, "stats"), "models")
     tokens = [child(row, "tokens") for row in models.values()]
-    sent = add_counts(*(count_of(row, "prompt") for row in tokens))
-    said = add_counts(*(count_of(row, part) for row in tokens for part in ("candidates", "thoughts")))
+    sent = add_counts(count_of(row, "prompt") for row in tokens)
+    said = add_counts(sum_of(row, "candidates", "thoughts") for row in tokens)
     return Answer(answer, next(iter(models), ""), sent, said)
 
 
@@ -146,8 +127,7 @@ def read_antigravity(text: str) -> Answer:
     if printed.get("status") != "SUCCESS" or not isinstance(answer, str):
         raise _no_answer("Antigravity", text_of(printed, "error"))
     usage = child(printed, "usage")
-    sent = add_counts(*(count_of(usage, part) for part in ("input_tokens", "cache_read_tokens")))
-    said = add_counts(*(count_of(usage, part) for part in ("output_tokens", "thinking_tokens")))
+    sent, said = sum_of(usage, "input_tokens", "cache_read_tokens"), sum_of(usage, "output_tokens", "thinking_tokens")
     return Answer(answer, "", sent, said)
 
 

@@ -8,7 +8,7 @@ does a program: then the model's name does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from core.llm import ollama, openai_compatible
 from core.llm.credentials import KeyFinder
 from core.llm.generate import LOCAL, PROVIDERS, Wire
 from core.llm.local import WINDOW
-from core.llm.wire import ModelSettings, Question, child, count_of, decode_object
+from core.llm.wire import ModelSettings, Question, child, count_of, decode_object, rows
 
 SECONDS = 5.0
 MAX_ANSWER_BYTES = 4 << 20
@@ -97,12 +97,11 @@ def _call(wire: Wire, base: str, model: str, key: str) -> Call:
     return replace(asked, url=url, body={"model": model} if asked.label == "ollama" else None)
 
 
-def _window_in(provider: str, answer: Mapping[str, Any], model: str) -> int:
+def _window_in(provider: str, answer: dict[str, Any], model: str) -> int:
     if provider == "ollama":
         info = child(answer, "model_info")
         return next((count_of(info, name) or 0 for name in info if name.endswith(".context_length")), 0)
-    listed = answer.get("data")
-    models = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else [dict(answer)]
+    models = [row for row in rows(answer, "data") if isinstance(row, dict)] or [answer]
     row = next((row for row in models if row.get("id") == model), models[0] if len(models) == 1 else {})
     places = [row, child(row, "meta"), child(row, "top_provider")]
     return next((number for name in _NAMES for place in places if (number := count_of(place, name))), 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -135,10 +135,10 @@ def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
     return {**schema, "type": [schema["type"], "null"]}
 
 
-def decode_object(body: bytes) -> dict[str, Any] | None:
+def decode_object(body: bytes | str) -> dict[str, Any] | None:
     """The JSON object in `body`, or None when it is not valid UTF-8, not JSON, nested too deep or not an object."""
     try:
-        value = json.loads(body.decode("utf-8"))
+        value = json.loads(body if isinstance(body, str) else body.decode("utf-8"))
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
@@ -171,7 +171,12 @@ def count_of(value: object, name: str) -> int | None:
     return None
 
 
-def add_counts(*counts: int | None) -> int | None:
+def sum_of(value: object, *names: str) -> int | None:
+    """The sum of the counts under these names that are known, or None when none is."""
+    return add_counts(count_of(value, name) for name in names)
+
+
+def add_counts(counts: Iterable[int | None]) -> int | None:
     """The sum of the counts that are known, or None when none is."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None

@@ -6,6 +6,7 @@ Checks that ran in one session are too weak to be kept; they count when a second
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -54,18 +55,15 @@ def checks_of(project: str, steps: Sequence[str]) -> dict[str, str]:
 def find_checks(session: Session) -> Iterator[Found]:
     """The checks that ran several times. Others wait for a second session."""
     steps, turn = check_steps(session)
-    again = [step for step in steps if _ran_again(session, step.split(" && ")[-1])]
+    # What ran several times is how the work was judged, and no single look.
+    ran = Counter(part for _, row in session.commands if row.answered for part in {*_parts(row.words)})
+    again = [step for step in steps if ran[step.split(" && ")[-1]] >= LEAST_RUNS]
     if are_checks(again):
         yield Found("playbooks", checks_of(session.project, again), 60, turn)
 
 
 def _parts(command: str) -> list[str]:
     return re.split(r"\s*(?:&&|;)\s*", bare(command))
-
-
-def _ran_again(session: Session, step: str) -> bool:
-    """Whether a check ran several times in one session: it is how the work was judged, and no single look."""
-    return sum(row.answered and step in _parts(row.words) for _, row in session.commands) >= LEAST_RUNS
 
 
 def _inside(session: Session, folder: str) -> str | None:

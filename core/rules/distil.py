@@ -65,11 +65,8 @@ def distil_offline(conversation: Conversation) -> dict[str, list[dict[str, str]]
 
 def find_all(conversation: Conversation) -> Iterator[Found]:
     """Every item with the rule that gave it, each statement once."""
-    if _with_coding_assistant(conversation):
-        session = read_session(conversation)
-        yield from _unique(_by_rules(RULES, session))
-    else:
-        yield from _unique(_in_texts(conversation))
+    coding = _with_coding_assistant(conversation)
+    return _unique(_by_rules(RULES, read_session(conversation)) if coding else _in_texts(conversation))
 
 
 def _by_rules(rules: Iterable[Rule], session: Session) -> Iterator[Found]:
@@ -83,8 +80,8 @@ def _by_rules(rules: Iterable[Rule], session: Session) -> Iterator[Found]:
 def _in_texts(conversation: Conversation) -> Iterator[Found]:
     """What a chat, or a text that people wrote for themselves, marks itself."""
     rows = read_prose(conversation)
-    yield from (replace(item, rule="find_statements") for item in find_statements(rows))
-    yield from (replace(item, rule="find_tasks") for item in find_tasks(rows))
+    for rule in (find_statements, find_tasks):
+        yield from (replace(item, rule=rule.__name__) for item in rule(rows))
     if _with_answers(conversation):
         yield from _by_rules(OF_APPS if conversation.format in APPS else OF_CHATS, read_session(conversation))
     yield from (replace(item, rule="find_questions") for item in find_questions(rows))

@@ -115,7 +115,8 @@ _DIRTY = re.compile(
 
 def _unsent(session: Session) -> Iterator[Found]:
     """Work that git showed as not committed at the end, or that the user wanted committed and that was not."""
-    end, wanted = session.end, _wanted_of_git(session)
+    end = session.end
+    wanted = next((row.text for row in reversed(session.exchanges) if _OF_COMMIT.search(row.text)), "")
     commits = [at for at, row in session.events if isinstance(row, Commit)]
     behind = [row for at, row in session.commands if at > session.last_change >= 0]
     shown_by_git = [row.output for row in behind if _STATUS.search(row.words) and row.answered]
@@ -132,12 +133,6 @@ def _unsent(session: Session) -> Iterator[Found]:
         shown = ", ".join(f"`{name}`" for name in end.files[:MAX_FILES_LISTED])
         text = f"Commit {shown}{session.on_branch}: changed and not committed when the session ended"
         yield _open(text, session.last_change, score=57)
-
-
-def _wanted_of_git(session: Session) -> str:
-    """What the user said of commits last."""
-    said = [row.text for row in session.exchanges if _OF_COMMIT.search(row.text)]
-    return said[-1] if said else ""
 
 
 # --- what was asked last ---
@@ -290,11 +285,8 @@ def edits_not_made(session: Session) -> Iterator[tuple[int, str, str]]:
         later = helped > at or any(one > at and name in command.words for one, command in session.commands)
         made = any(one > at and _is_same(path, other) for one, edit in session.edits for other in edit.path.split(", "))
         if path and row.failed and not row.refused and not later and not made:
-            yield (
-                at,
-                path,
-                row.output.replace("<tool_use_error>", "").strip().split("\n")[0].split("</tool_use_error")[0],
-            )
+            why = row.output.replace("<tool_use_error>", "").strip().split("\n")[0]
+            yield at, path, why.split("</tool_use_error")[0]
 
 
 def _is_same(path: str, other: str) -> bool:

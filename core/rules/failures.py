@@ -170,11 +170,8 @@ def find_failures(session: Session) -> Iterator[Found]:
         versions = [line.strip() for line in one.event.output.split("\n") if _VERSIONS.match(line.strip())][:2]
         shown = "; ".join([shown, *versions])
         often = f" {times} times" if times > 1 else ""
-        wrong = (
-            one.event.words
-            if "ParserError" in shown and len(one.event.words) < LONGEST_COMMAND
-            else bare(one.event.words)
-        )
+        as_it_is = "ParserError" in shown and len(one.event.words) < LONGEST_COMMAND
+        wrong = one.event.words if as_it_is else bare(one.event.words)
         end = works or "nothing in the session made it work"
         statement = f"`{wrong}` fails{often} (“{shown}”); {end}"
         # No quote: it would be the tool's, and the line holds the tool's words as they are.

@@ -93,7 +93,8 @@ def read_prose(conversation: Conversation) -> list[Row]:
 def sentences(row: Row, cues: Sequence[str] = ("",)) -> Iterator[Sentence]:
     """The sentences of a row in which one of `cues` (lower case) stands; not those too short or long to be one."""
     text, start = row.text, 0
-    ends = [found.end() for found in _SENTENCE_END.finditer(text) if not _abbreviated(text, found.start())]
+    dots = ((found.start(), found.end()) for found in _SENTENCE_END.finditer(text))
+    ends = [end for dot, end in dots if not _ABBREVIATION.search(text, max(0, dot - 8), dot + 1)]
     for end in [*ends, len(text)]:
         raw = text[start:end].strip()
         low = raw.lower() if 8 <= len(raw) <= 500 else ""
@@ -152,10 +153,6 @@ def _line_ends(above: str, below: str) -> bool:
     if above.endswith("**") and above.startswith("**"):
         return True
     return len(above) < 60 and above[-1] not in ",;(&/-" and (below[0].isupper() or below[0] in '*_`["')
-
-
-def _abbreviated(text: str, dot: int) -> bool:
-    return _ABBREVIATION.search(text, max(0, dot - 8), dot + 1) is not None
 
 
 def _longest_line(row: Row, start: int, end: int) -> str:

@@ -66,11 +66,8 @@ def _without_code(text: str) -> str:
     """A text without its code, of which short command lines and single lines stay, in the line before, and words."""
 
     def shown(found: re.Match[str]) -> str:
-        if (
-            (words := _WORDS.fullmatch(found[0].strip()))
-            and is_prose(words[1])
-            and len(words[1].split()) >= LEAST_WORDS
-        ):
+        words = _WORDS.fullmatch(found[0].strip())
+        if words and is_prose(words[1]) and len(words[1].split()) >= LEAST_WORDS:
             return f"\n{words[1]}\n"  # somebody put their words into a fence
         short = _SHORT.fullmatch(found[0].strip())
         return f" `{'; '.join((short['shell'] or short['line']).strip().splitlines())}`" if short else "\n"

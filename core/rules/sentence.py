@@ -10,6 +10,7 @@ from core.rules.prose import begun
 
 LONG = 300
 FIRST_WORDS = 12
+MOSTLY, LEAST_SHARED = 0.7, 4
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,8 @@ def found(
 
 def is_latin(text: str) -> bool:
     """Whether a text is of Latin letters: nothing of a script without blanks in it, and few characters of two bytes."""
-    return not any("\u3000" <= char <= "\uffef" for char in text) and len(text.encode("utf-8", "replace")) <= 1.5 * len(
-        text
-    )
+    unbroken = any("\u3000" <= char <= "\uffef" for char in text)
+    return not unbroken and len(text.encode("utf-8", "replace")) <= 1.5 * len(text)
 
 
 _LATIN = re.compile(r"[A-Za-z][\w-]{2,}")
@@ -112,10 +112,11 @@ def stems(text: str) -> set[str]:
     return {word[:5] for word in {word.casefold() for word in _TELLING.findall(text)} - _EVERYWHERE}
 
 
-def alike(one: str, other: str, share: float = 0.7) -> bool:
-    """Whether two texts tell mostly the same: `share` of the words of the shorter stand in the other."""
+def alike(one: str, other: str) -> bool:
+    """Whether two texts tell mostly the same: most of the words of the shorter stand in the other."""
     first, second = (set(re.findall(r"[\w./-]{3,}", text.casefold())) for text in (one, other))
-    return len(first & second) >= share * max(1, min(len(first), len(second))) and len(first & second) >= 4
+    shared = len(first & second)
+    return shared >= LEAST_SHARED and shared >= MOSTLY * min(len(first), len(second))
 
 
 def names_in(text: str) -> set[str]:

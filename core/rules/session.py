@@ -179,15 +179,8 @@ def _exchanges(session: Session) -> list[Exchange]:
         text = typed(_WITH_COMMAND.sub("", turns[number].text.strip()), shown)
         if not text or any(answer in text for answer in answers):
             continue  # an answer stands with its question
-        said = [(place, turn) for place, turn in enumerate(turns[number + 1 : last], number + 1)]
-        rows.append(
-            Exchange(
-                number=number,
-                text=text,
-                replies=tuple(
-                    row for row in said if row[1].role == "assistant" and not row[1].agent and row[1].text.strip()
-                ),
-                events=tuple(row for place, row in session.events if number < place < last),
-            )
-        )
+        behind = enumerate(turns[number + 1 : last], number + 1)
+        own = (row for row in behind if row[1].role == "assistant" and not row[1].agent and row[1].text.strip())
+        events = (row for place, row in session.events if number < place < last)
+        rows.append(Exchange(number, text, tuple(own), tuple(events)))
     return rows

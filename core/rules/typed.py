@@ -58,7 +58,8 @@ def typed(text: str, shown: str = "") -> str:
     text = _AT_PROMPT.sub("", text)
     if len(_OUTPUT.findall(text)) >= LEAST_OUTPUT:  # what somebody wrote stands before or behind it
         text = "\n\n".join(part.strip() for part in _BETWEEN.split(text, maxsplit=1) if part.strip())
-    if own_words(text) or is_long(text):
+    is_long = LONGEST_MESSAGE < len(text) <= LONGEST_TYPED and not text.startswith(_NOT_SAID)
+    if own_words(text) or (is_long and not _foreign(text)):  # longer than mostly, and yet sentences
         return text.strip()
     if len(text) > LONGEST_PASTED or text.startswith(_NOT_SAID) or words.BOILERPLATE.search(text):
         return ""
@@ -72,14 +73,6 @@ def typed(text: str, shown: str = "") -> str:
 def own_words(text: str) -> bool:
     """Whether a message reads as typed by a user: short, no page, no template, no order of a program."""
     if not text or len(text) > LONGEST_MESSAGE or text.count("\n") > MAX_MESSAGE_LINES or text.startswith(_NOT_SAID):
-        return False
-    return not _foreign(text)
-
-
-def is_long(text: str) -> bool:
-    """Whether a message is longer than what people mostly type and yet reads as their own: sentences, and no program,
-    page, log or template."""
-    if not LONGEST_MESSAGE < len(text) <= LONGEST_TYPED or text.startswith(_NOT_SAID):
         return False
     return not _foreign(text)
 

@@ -1,6 +1,6 @@
 """The words that the rules over sessions look for, by language.
 
-Structure says most (see `sessions.py`); these tables say the rest: what an error, a finished or an unfinished piece of
+Structure says most (see `session.py`); these tables say the rest: what an error, a finished or an unfinished piece of
 work, a wish of the user sounds like. What anybody says of a piece of work stands in `base/spoken.py`.
 """
 
@@ -95,12 +95,11 @@ def first_sentence(text: str, most: int = 260) -> str:
     for row in text.split("\n"):
         line = re.sub(r"^\s*(?:[-*+•]|\d+[.)])\s+", "", row).strip()
         line = re.sub(r"(\*{1,3}|__)(.+?)\1", r"\2", line)
-        if not line or line.startswith(("```", "|", "#", "<", ">")):
-            if line.startswith("```"):
-                return ""
-            continue
-        found = _END.split(line)[0].strip()
-        return found if 20 <= len(found) <= most and not found.endswith(":") else ""
+        if line.startswith("```"):
+            return ""
+        if line and not line.startswith(("|", "#", "<", ">")):
+            found = _END.split(line)[0].strip()
+            return found if 20 <= len(found) <= most and not found.endswith(":") else ""
     return ""
 
 
@@ -128,7 +127,8 @@ LEFT_HEADING = one_of({
     "pt": ("pendente[s]?", "falta fazer"),
 }, begins=True)  # fmt: skip
 _WORK = r"(?:push|commit|merg|test|deploy|verif|implement|updat|fix|migrat|releas|wir|reproduc)\w*"
-_UNDONE_IN = {
+# Beside what is not done, advice, and what somebody chose to leave as it is.
+LEFT = one_of({
     "de": ("noch nicht", "noch offen", r"steht noch aus", "muss noch", "fehlt noch", r"noch zu \w+"),
     "fr": ("pas encore", "reste à", "il faudra encore"),
     "es": ("todavía no", "aún no", r"faltan? por", r"quedan? por"),
@@ -144,13 +144,6 @@ _UNDONE_IN = {
         r"remains? (?:to be|open|unfixed|unresolved|undone)", r"left (?:open|for later)",
         r"for a (?:later|separate|follow[- ]?up) \w+", r"(?:is|are|was|were) deferred", r"blocked (?:by|on)",
         rf"(?:could not|couldn't|unable to|can(?:no|')t) (?:be )?(?:{_WORK}|run)",
-    ),
-}  # fmt: skip
-# Beside it what is advice, or what somebody chose to leave as it is.
-LEFT = one_of({
-    **_UNDONE_IN,
-    "en": (
-        *_UNDONE_IN["en"],
         r"needs? a follow[- ]?up", r"left (?:out|as is)",
         r"out(?:side)? (?:of )?(?:the )?scope", r"worth (?:watching|fixing|revisiting)",
         r"once .{3,60} (?:is|are) merged", "after merging", "will need to be", r"you(?:'ll| will) (?:still )?need to",

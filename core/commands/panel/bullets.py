@@ -18,13 +18,13 @@ from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.commands.panel.conversations import conversation_key
 from core.commands.statements import Found, said_with
 from core.commands.workspace import Workspace
-from core.harvest.freeze import mark_of_text
 from core.knowledge.bullet_text import split_quote
 from core.knowledge.categories import CATEGORY, QUARANTINE, bullets_in, read_text, text_in
 from core.knowledge.changes import EDIT_RUN, Change, read_changes
 from core.knowledge.confirmed import Confirmations, confirmed_bullets, read_confirmed
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.log import untold
+from core.knowledge.same import mark_of_text
 
 VIEWS = ("facts", "decisions", "questions", "playbooks", "tasks_open", "tasks_done", "quarantine")
 UNDO = "undo-"

@@ -27,12 +27,12 @@ from core.commands.workspace import Workspace, utc_now
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.read import read_conversation
 from core.experience import record
-from core.harvest.freeze import mark_of_text
 from core.harvest.playbook import steps_in as steps_in
 from core.harvest.quotes import reduce_to_words
 from core.harvest.quotes import span_of as span_of
 from core.knowledge.confirmed import confirmed_bullets
 from core.knowledge.ledger import FORGOTTEN, Entry, known_entries, table_in
+from core.knowledge.same import mark_of_text
 
 READ_BYTES = 4_000_000
 """A longer conversation is not read for one passage."""
