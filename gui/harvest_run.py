@@ -257,10 +257,8 @@ class HarvestRun:
                 self._shell.toast("The harvest that was cut off is finished: its lines are in your files")
             self._shell.refresh()
 
-        def work(_job: Job) -> HarvestReport:
-            return finish_harvest(reopened(workspace))
-
-        self._shell.submit("Finishing the harvest", work, finished, failed=failed, lane=RUN)
+        self._shell.submit("Finishing the harvest", lambda _job: finish_harvest(reopened(workspace)), finished,
+                           failed=failed, lane=RUN)  # fmt: skip
 
     def undo(self) -> None:
         """Take back what the run did."""

@@ -45,7 +45,6 @@ BELOW = 80
 class ConversationReader:
     """The page over the middle of the panel. `on_close()` is called when it is left."""
 
-    name = "reader"
     keys = (
         ("Esc", "Back"),
         ("Ctrl+F, /", "Find in the conversation"),
