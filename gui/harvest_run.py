@@ -222,15 +222,15 @@ class HarvestRun:
         self._set(replace(self.now, phase=RUNNING, watch=watch, digest=digest))
         self._shell.change(activity=Activity("Harvesting"))
 
-        def finish(report: HarvestReport) -> None:
-            self._ended(report, time.monotonic() - begun)
-
         def work(job: Job) -> HarvestReport:
             reopened(workspace)  # raises for settings that cannot be read any more
             request = HarvestRequest(apply=True, sources=sources)
             return harvest(workspace, request, progress=job.report, cancelled=lambda: job.cancelled)
 
-        self._job = self._shell.submit("The harvest", work, finish, failed=self._failed, progress=self._step, lane=RUN)
+        self._job = self._shell.submit(
+            "The harvest", work, lambda report: self._ended(report, time.monotonic() - begun),
+            failed=self._failed, progress=self._step, lane=RUN,
+        )  # fmt: skip
         return True
 
     def cancel(self) -> None:
@@ -264,10 +264,7 @@ class HarvestRun:
         """Take back what the run did."""
         report = self.now.report
         if report is not None and report.run and not self.now.undone:
-            self._shell.undo(report.run, self._undone)
-
-    def _undone(self, report: UndoReport) -> None:
-        self._set(replace(self.now, undone=report))
+            self._shell.undo(report.run, lambda undone: self._set(replace(self.now, undone=undone)))
 
     def rest(self) -> None:
         """Forget a result or a plan that was looked at."""

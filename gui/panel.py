@@ -244,7 +244,8 @@ class KnowledgePanel:
 
     def _gathered(self, found: Gathered) -> None:
         state = self.shell.state
-        self.workbench.mended(state.problem)
+        if state.problem is not None and self.workbench.banner.shown == state.problem:
+            self.workbench.banner.hide()  # it is no more so
         self.shell.workspace = found.workspace
         same_data = all(state.data.get(name) is value for name, value in found.data.items())
         came_back, self._came_back = self._came_back, False

@@ -182,8 +182,3 @@ class Workbench:
 
     def _trust(self, row: TrustRow) -> None:
         self._shell.write("trust", lambda workspace: trust_allow(workspace, row.path, seen=row.mark), said="Trusted")
-
-    def mended(self, problem: ErrorInfo | None) -> None:
-        """What stood at the top is no more so."""
-        if problem is not None and self.banner.shown == problem:
-            self.banner.hide()

@@ -109,7 +109,7 @@ class FirstStart:
 
     # --- what it is made of ---
 
-    def build(self, parent: int) -> int:
+    def build(self, parent: int) -> None:
         """Make the page inside `parent`, hidden."""
         look = self._look
         self.item = box(look, parent, "gutter", show=False)
@@ -137,7 +137,6 @@ class FirstStart:
                            tip="A dry run first: it says what it would do, and asks", shortcut="Enter")  # fmt: skip
         self.foot.show(False)
         look.follow(page, self._fit)
-        return self.item
 
     def _build_found(self, parent: int) -> None:
         look = self._look

@@ -46,7 +46,7 @@ class Header:
         self._seen: tuple[object, ...] = ()
         self._there: tuple[str, ...] = ()
 
-    def build(self, parent: int) -> int:
+    def build(self, parent: int) -> None:
         """Make the line inside `parent`."""
         look, shell = self._look, self._shell
         bar = box(look, parent, "bar", height=HEADER_HEIGHT)
@@ -70,7 +70,6 @@ class Header:
         shell.search_place = box(look, right, "clear", width=SEARCH_WIDTH, height=CONTROL_HEIGHT)
         hint(look, self.search, "Search everything, and all commands", label_of(self._shortcuts, "search"))
         look.follow(bar, self._fit)
-        return bar
 
     def _fit(self, width: float, _height: float) -> None:
         self._wide = width / self._look.scale

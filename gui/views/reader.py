@@ -82,7 +82,7 @@ class ConversationReader:
 
     # --- items ---
 
-    def build(self, parent: int) -> int:
+    def build(self, parent: int) -> None:
         """Make everything once; hidden."""
         look = self._look
         self.item = box(look, parent, "gutter", show=False)
@@ -120,7 +120,6 @@ class ConversationReader:
         self.canvas.build(self._side)
         self.map.build(self._strip)
         look.follow(page, self._fit)
-        return self.item
 
     def _fit(self, width: float, _height: float) -> None:
         px = self._look.px
