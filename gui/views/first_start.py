@@ -6,7 +6,7 @@ chosen. The dry run that follows says what would be done; nothing is read or sen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -80,12 +80,6 @@ def model_line(at: int, row: ModelChoice) -> ModelLine:
     goes = "Stays on this computer" if row.free else f"Sent to {row.where or row.provider}"
     title = f"{row.provider} {row.model}".strip()
     return ModelLine(at, title, "ready" if row.ready else row.problem, row.ready, f"{goes} · {cost} · {much}")
-
-
-def waiting_words(rows: Sequence[SourceFound]) -> str:
-    """The heading: how many conversations there are."""
-    number = sum(row.conversations for row in rows)
-    return f"{count(number, 'conversation')} on this computer, {NOT_HARVESTED}"
 
 
 def begin_words(state: State) -> str:
@@ -230,7 +224,8 @@ class FirstStart:
         """Heading, chosen model and the one button, as they stand now."""
         wanted = self.wanted()
         if self.report is not None:
-            dpg.set_value(self._title, waiting_words(self.tools) if self.tools else NONE)
+            found = count(sum(row.conversations for row in self.tools), "conversation")
+            dpg.set_value(self._title, f"{found} on this computer, {NOT_HARVESTED}" if self.tools else NONE)
         for (item, button, state, words), row in zip(self._models, self.models, strict=False):
             on = row.at == self.chosen
             button.set_label(row.title, "circle-dot" if on else "circle")
