@@ -72,6 +72,7 @@ def test_a_file_that_is_not_there_can_be_added_to(tmp_path: Path) -> None:
     assert isinstance(attempt(bullets.add, workspace, "tasks_open", "first", seen=view.sha256), Ok)
     assert [row.bullet.text for row in category_view(workspace, "tasks_open").rows] == ["first"]
     assert category_view(workspace, "tasks_done").rows == ()
+    assert isinstance(attempt(category_view, workspace, "people"), KnowledgeError)
 
 
 def test_what_did_not_change_is_the_same_object(tmp_path: Path) -> None:

@@ -226,6 +226,7 @@ class FilesView(FilteredView):
         self._scrolled = (0.0, 0.0)
         self._seen: object = None
         self._selected: object = None
+        self._ticket = 0
         self._watch = SourceWatch(lambda: look.jobs.post(self._changed))
         shell.at_end.append(self._watch.stop)
 
@@ -428,11 +429,13 @@ class FilesView(FilteredView):
     # --- its text ---
 
     def _load(self) -> None:
-        note, core = self.note, self._shell.workspace
+        note = self.note
         if note is None:
             return
+        self._ticket += 1
+        ticket, core = self._ticket, self._shell.workspace
         what = f"The text of {os.path.basename(note.source)}"
-        self._shell.submit(what, lambda _job: load(core, note), self._put, wanted=lambda: self.note is note)
+        self._shell.submit(what, lambda _job: load(core, note), self._put, wanted=lambda: ticket == self._ticket)
 
     def _put(self, loaded: Loaded) -> None:
         before, self.loaded = self.loaded, loaded

@@ -348,7 +348,7 @@ class SearchView(ListView[Findings]):
 
     def _turn(self, kind: str) -> None:
         """A click on its chip: this kind alone, or all again."""
-        self.choose("" if kind == self.chosen.kind else kind)
+        self.choose(kind if self.chips[kind].on else "")
 
     def _ask(self, again: bool = False) -> None:
         """Search for what is wanted now; one question at a time, and only the answer to the last one is shown."""

@@ -62,7 +62,10 @@ class Event:
 
 
 def category_view(workspace: Workspace, name: str) -> CategoryView:
-    """One of `VIEWS`. A file that is not there has no rows; raises KnowledgeError for one that cannot be read."""
+    """One of `VIEWS`. A file that is not there has no rows; raises KnowledgeError for another name or a file that
+    cannot be read."""
+    if name not in VIEWS:
+        raise KnowledgeError("no-category", f"there is no category {name!r}", hint=f"choose one of {', '.join(VIEWS)}")
     view = _view(workspace, name)
     if view.problem is not None:
         raise KnowledgeError(view.problem.code, view.problem.message, view.problem.path)

@@ -36,7 +36,6 @@ from gui.views.looks import (
     CATEGORIES,
     MEMORY_CATEGORIES,
     OTHER,
-    ROLES,
     STATUSES,
     Looks,
     ago,
@@ -46,6 +45,7 @@ from gui.views.looks import (
     short_folder,
     short_name,
     tags_words,
+    who_speaks,
 )
 from gui.views.reader_rows import clock, in_parts, marked_down
 from gui.views.start import hand_words
@@ -262,13 +262,13 @@ def _beginning(turn: ReadableTurn, at: int) -> str:
 
 def turn_rows(at: int, turn: Turn | ReadableTurn, here: bool = False) -> list[FlowRow]:
     """One turn, in pieces that are not endlessly long; the one that is `here` stands out."""
-    word, picture, color, _ = ROLES.get(turn.role, OTHER)
+    who = who_speaks(turn.role)
     tone = "text" if turn.role in ("user", "assistant") else "muted"
     pieces = list(in_parts(visible(turn.text.strip() or "(nothing)"), CHUNK))
-    meta, sign = joined(word, _clock(turn.time), "found here" if here else ""), "target" if here else picture
+    meta, sign = joined(who.name, _clock(turn.time), "found here" if here else ""), "target" if here else who.icon
     metas, signs = [*[""] * (len(pieces) - 1), meta], [sign, *[""] * (len(pieces) - 1)]
     return [
-        FlowRow(("turn", at, number), piece, metas[number], signs[number], color, tone, COPY)
+        FlowRow(("turn", at, number), piece, metas[number], signs[number], who.color, tone, COPY)
         for number, piece in enumerate(pieces)
     ]
 
@@ -332,15 +332,15 @@ def evidence_rows(kept: Evidence) -> tuple[FlowRow, ...]:
         turn = f"turn {kept.turn}" if kept.turn else ""
         meta = joined(turn, WHY.get(kept.problem, kept.problem))
         return (FlowRow(("proof", 0), f"“{visible(kept.quote)}”", meta, "quote", "edited", "text", COPY),)
-    word, picture, color, _ = ROLES.get(place.role, OTHER)
+    who = who_speaks(place.role)
     before, after = (
-        [FlowRow(("proof", at, side), piece, "", "", color, "hint", COPY)
+        [FlowRow(("proof", at, side), piece, "", "", who.color, "hint", COPY)
          for at, piece in enumerate(in_parts(visible(text.strip()), CHUNK))]
         for side, text in enumerate((place.before, place.after), 1)
     )  # fmt: skip
     day = f"{local_day(place.time)} {_clock(place.time)}" if place.time else ""
-    meta = joined(capital(word), f"turn {place.turn:,} of {place.of:,}", day)
-    return (*before, FlowRow(("proof", 0), visible(place.quote), meta, picture, color, "text", COPY), *after)
+    meta = joined(capital(who.name), f"turn {place.turn:,} of {place.of:,}", day)
+    return (*before, FlowRow(("proof", 0), visible(place.quote), meta, who.icon, who.color, "text", COPY), *after)
 
 
 def said_row(at: int, found: Found) -> FlowRow:
