@@ -1,5 +1,7 @@
 """`python -m gui` is `knowledge-panel`."""
 
-from gui.app import main
+import sys
 
-main()
+from gui.app import run
+
+sys.exit(run())

@@ -22,7 +22,6 @@ from core.commands.history.trash import PurgeReport, trash_purge
 from core.commands.sources import NAMES, title_of
 from core.commands.workspace import Workspace
 from gui.shell import RUN, Shell
-from gui.state import HISTORY_KEYS
 from gui.toolkit.dialogs import Dialog
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow
@@ -38,6 +37,8 @@ if TYPE_CHECKING:
 
 # name -> what it does in words, icon; the shell or the panel does it
 ACTIONS: dict[str, tuple[str, str]] = {
+    "undo": ("Undo what you did last in this window", "undo-2"),
+    "redo": ("Redo what you undid", "redo-2"),
     "harvest": ("Harvest: look first, then apply", "wheat"),
     "search": ("Search everything, and all commands", "search"),
     "search.leave": ("Back from the search", "arrow-left"),
@@ -62,6 +63,9 @@ ACTIONS: dict[str, tuple[str, str]] = {
 }
 CTRL, CTRL_SHIFT = ("Ctrl",), ("Ctrl", "Shift")
 _KEYS: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("Z", CTRL, "undo"),
+    ("Y", CTRL, "redo"),
+    ("Z", CTRL_SHIFT, "redo"),
     ("K", CTRL, "search"),
     ("P", CTRL_SHIFT, "search"),
     ("H", CTRL, "harvest"),
@@ -75,7 +79,6 @@ _KEYS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("F1", (), "keys"),
 )
 SHORTCUTS: tuple[Shortcut, ...] = (
-    *HISTORY_KEYS,
     *(Shortcut(key, name, ACTIONS[name][0], held, typing=name == "search") for key, held, name in _KEYS),
     *view_keys(),
 )
@@ -90,6 +93,8 @@ def add_actions(
     """Make known to the shell what can be done: `of_panel` are those of `ACTIONS` that the panel itself does,
     `open_view(name)` shows a view, `harvest(sources)` opens a dry run of some sources alone."""
     acts: dict[str, Callable[[], object]] = {
+        "undo": shell.take_back,
+        "redo": shell.do_again,
         "digest.delete": partial(ask_delete, shell),
         "digest.write": partial(write_digest, shell),
         "refresh": shell.refresh,
@@ -223,17 +228,11 @@ def keys_of(shortcuts: Iterable[Shortcut]) -> list[tuple[str, str]]:
     return [*(("  or  ".join(keys), words[command]) for command, keys in labels.items()), *EVERYWHERE]
 
 
-def part_rows(name: str, keys: Iterable[tuple[str, str]]) -> list[FlowRow]:
-    """A part of the panel and its keys, each before what it does; none where it has none."""
-    rows = [FlowRow((name, key, what), f"{key}   {what}", strong=len(key)) for key, what in keys]
-    return [FlowRow(name, name, icon="keyboard", color="hint", text_color="muted"), *rows] if rows else []
-
-
 class KeysDialog:
     """A window with all keys; Esc or Enter closes it."""
 
-    def __init__(self, look: Look, shell: Shell, shortcuts: Iterable[Shortcut]) -> None:
-        self._look, self._shell, self._keys = look, shell, keys_of(shortcuts)
+    def __init__(self, look: Look, shell: Shell) -> None:
+        self._look, self._shell = look, shell
 
     def build(self, parts: Mapping[str, Sequence[tuple[str, str]]]) -> None:
         """Make it, hidden. `parts` are the keys of each part of the panel, by its name."""
@@ -242,8 +241,11 @@ class KeysDialog:
         dpg.configure_item(self.dialog.cancel_button.item, show=False)
         self._page = box(look, self.dialog.body, "well", height=KEYS_HEIGHT)
         self.list = FlowList(look).build(self._page)
-        own = {"Everywhere": self._keys, **parts}
-        self.list.set_rows([row for name, keys in own.items() for row in part_rows(name, keys)])
+        rows: list[FlowRow] = []
+        for name, keys in {"Everywhere": keys_of(SHORTCUTS), **parts}.items():
+            rows.append(FlowRow(name, name, icon="keyboard", color="hint", text_color="muted"))
+            rows += (FlowRow((name, key, what), f"{key}   {what}", strong=len(key)) for key, what in keys)
+        self.list.set_rows(rows)
         self.dialog.on_room = self._fit
         self._shell.layers.append(self._key)
 

@@ -148,8 +148,3 @@ def keep(panel: KnowledgePanel, before: Geometry, glfw: Glfw | None, natural: fl
         write_geometry(remembered(before, now))
     except KnowledgeError as failed:
         print(f"knowledge-panel: {failed.error}", file=sys.stderr)
-
-
-def main() -> None:
-    """The entry point of `python -m gui`."""
-    sys.exit(run())

@@ -222,15 +222,15 @@ class HarvestRun:
         self._set(replace(self.now, phase=RUNNING, watch=watch, digest=digest))
         self._shell.change(activity=Activity("Harvesting"))
 
-        def finish(report: HarvestReport) -> None:
-            self._ended(report, time.monotonic() - begun)
-
         def work(job: Job) -> HarvestReport:
             reopened(workspace)  # raises for settings that cannot be read any more
             request = HarvestRequest(apply=True, sources=sources)
             return harvest(workspace, request, progress=job.report, cancelled=lambda: job.cancelled)
 
-        self._job = self._shell.submit("The harvest", work, finish, failed=self._failed, progress=self._step, lane=RUN)
+        self._job = self._shell.submit(
+            "The harvest", work, lambda report: self._ended(report, time.monotonic() - begun),
+            failed=self._failed, progress=self._step, lane=RUN,
+        )  # fmt: skip
         return True
 
     def cancel(self) -> None:
@@ -257,19 +257,14 @@ class HarvestRun:
                 self._shell.toast("The harvest that was cut off is finished: its lines are in your files")
             self._shell.refresh()
 
-        def work(_job: Job) -> HarvestReport:
-            return finish_harvest(reopened(workspace))
-
-        self._shell.submit("Finishing the harvest", work, finished, failed=failed, lane=RUN)
+        self._shell.submit("Finishing the harvest", lambda _job: finish_harvest(reopened(workspace)), finished,
+                           failed=failed, lane=RUN)  # fmt: skip
 
     def undo(self) -> None:
         """Take back what the run did."""
         report = self.now.report
         if report is not None and report.run and not self.now.undone:
-            self._shell.undo(report.run, self._undone)
-
-    def _undone(self, report: UndoReport) -> None:
-        self._set(replace(self.now, undone=report))
+            self._shell.undo(report.run, lambda undone: self._set(replace(self.now, undone=undone)))
 
     def rest(self) -> None:
         """Forget a result or a plan that was looked at."""

@@ -40,7 +40,7 @@ from gui.views.looks import STATUSES
 from gui.views.reader import ConversationReader
 from gui.views.start import CARD, FOOT, Brief, StartColumn
 from gui.views.state_line import STATE_HEIGHT, StateLine
-from gui.workbench import LIBRARY, TABS, VIEWS, Workbench, place_of
+from gui.workbench import LIBRARY, TABS, VIEWS, Workbench
 
 GAP = 8
 SCALE_STEP = 0.125
@@ -143,7 +143,7 @@ class KnowledgePanel:
         self.harvest = HarvestDialog(look, shell, self.run)
         self.harvest.build()
         self.first_start.on_harvest = self.workbench.on_harvest = self.harvest.open
-        self.keys = KeysDialog(look, shell, SHORTCUTS)
+        self.keys = KeysDialog(look, shell)
         parts = {row.label: self.workbench.views[row.name].keys for row in VIEWS}
         self.keys.build({**parts, "Evidence": self.inspector.keys, "Conversation": self.reading.keys})
         shell.build(self._at_foot)
@@ -230,16 +230,13 @@ class KnowledgePanel:
                 one for one in state.snapshot.problems if not (first and one.code == LATE)))  # fmt: skip
         self.status.told = self.workbench.banner.shown
         self._give_room(state)
-        self.jobs.attempt(self.header.refresh, state, place_of(state.view), self._tabs(state))
+        library = state.view == LIBRARY or self.shell.workspace.paths.library.exists()
+        tabs = tuple(row.name for row in TABS if row.name != LIBRARY or library)  # the library's once there is one
+        self.jobs.attempt(self.header.refresh, state, tabs)
         parts: list[Any] = [self.status]
         parts += [self.first_start] if first else [self.workbench, self.inspector]
         for part in (*parts, self.harvest):
             self.jobs.attempt(part.refresh, state)
-
-    def _tabs(self, state: State) -> tuple[str, ...]:
-        """The tabs that have something to show: the library's once there is one."""
-        there = state.view == LIBRARY or self.shell.workspace.paths.library.exists()
-        return tuple(row.name for row in TABS if row.name != LIBRARY or there)
 
     def _not_gathered(self, error: ErrorInfo) -> None:
         self.shell.change(problem=error)
@@ -247,7 +244,8 @@ class KnowledgePanel:
 
     def _gathered(self, found: Gathered) -> None:
         state = self.shell.state
-        self.workbench.mended(state.problem)
+        if state.problem is not None and self.workbench.banner.shown == state.problem:
+            self.workbench.banner.hide()  # it is no more so
         self.shell.workspace = found.workspace
         same_data = all(state.data.get(name) is value for name, value in found.data.items())
         came_back, self._came_back = self._came_back, False

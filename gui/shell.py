@@ -59,7 +59,7 @@ from core.base.result import ErrorInfo, Ok, Result
 from core.commands.history.runs import EDIT_RUN
 from core.commands.settings import config_set, settings_to_open
 from core.commands.workspace import Workspace
-from gui.state import NOTHING, REDO, UNDO, History, Selection, State, Step
+from gui.state import NOTHING, History, Selection, State, Step
 from gui.toolkit.dialogs import Question
 from gui.toolkit.jobs import Job, Worker
 from gui.toolkit.letters import shortened
@@ -108,8 +108,6 @@ class Shell:
         self._question: Question | None = None
         self._open_writes, self._written_until = 0, 0.0
         self._deferred: list[Callable[[], object]] = []
-        self.add_action(UNDO, "Undo what you did last in this window", "undo-2", self.take_back, "Ctrl+Z")
-        self.add_action(REDO, "Redo what you undid", "redo-2", self.do_again, "Ctrl+Y")
 
     # --- state ---
 
@@ -150,9 +148,9 @@ class Shell:
         """Gather the store again, soon; several wishes become one."""
         self.on_refresh()
 
-    def choice(self, name: str, usual: str = "") -> str:
-        """A remembered word; `self.choices[name] = …` remembers another."""
-        return self.choices.get(name, usual)
+    def choice(self, name: str) -> str:
+        """A remembered word, "" for none; `self.choices[name] = …` remembers another."""
+        return self.choices.get(name, "")
 
     # --- work ---
 
@@ -370,11 +368,7 @@ class Shell:
     def open_settings(self) -> None:
         """Open the user's own settings file; the first time it is made."""
         workspace = self.workspace
-
-        def act() -> str:
-            return open_outside(str(settings_to_open(workspace)))
-
-        self._opening("the settings file", act)
+        self._opening("the settings file", lambda: open_outside(str(settings_to_open(workspace))))
 
     def open_path(self, path: str, line: int = 0) -> None:
         """Open a file in the system's editor (at a line, where that can be), or a folder in its file browser."""
@@ -431,11 +425,6 @@ class Shell:
         self._toast = Toast(self.look, at_foot)
         self._question = Question(self.look)
         self.layers.append(self._question.dialog.key)
-
-    @property
-    def asking(self) -> bool:
-        """Whether a question is open."""
-        return self._question is not None and self._question.dialog.is_open
 
     def busy(self) -> tuple[Job, ...]:
         """Every job whose answer has not come yet."""

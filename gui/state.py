@@ -17,7 +17,6 @@ from core.base.result import ErrorInfo
 from core.commands.panel.ledger_rows import LedgerRows, rows_of
 from core.commands.panel.overview import Overview
 from core.commands.settings import Settings, TrustRow
-from gui.toolkit.keys import Shortcut
 
 
 @dataclass(frozen=True)
@@ -106,15 +105,6 @@ class State:
     def of(self, view: str) -> Any:
         """What that view's `gather` returned last, None before the first time."""
         return self.data.get(view)
-
-
-UNDO, REDO = "undo", "redo"
-
-HISTORY_KEYS: tuple[Shortcut, ...] = (
-    Shortcut("Z", UNDO, "Undo what you did last in this window", ("Ctrl",)),
-    Shortcut("Y", REDO, "Redo what you undid", ("Ctrl",)),
-    Shortcut("Z", REDO, "Redo what you undid", ("Ctrl", "Shift")),
-)
 
 
 @dataclass(frozen=True)

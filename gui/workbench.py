@@ -35,7 +35,7 @@ from gui.views.settings import SettingsView
 @dataclass(frozen=True)
 class ViewRow:
     """One view: the name that `shell.show` and `State.view` know it by, its tab, what its tooltip says, its class, its
-    number key with Ctrl. One that lies `under` another has no tab and no number of its own."""
+    number key with Ctrl. One without a key has no tab either."""
 
     name: str
     label: str
@@ -43,7 +43,6 @@ class ViewRow:
     tip: str
     view: type[View]
     key: str = ""
-    under: str = ""
 
     @property
     def action(self) -> str:
@@ -59,22 +58,16 @@ VIEWS: tuple[ViewRow, ...] = (
     ViewRow("files", "Files", "file-code", "Notes next to the source file", FilesView, "3"),
     ViewRow("library", "Library", "library", "Documents, and what they were good for", LibraryView, "4"),
     ViewRow("settings", "Settings", "settings", "What most people change; the file has the rest", SettingsView, "5"),
-    ViewRow("search", "Search", "search", "Everything, ranked, and why it was found", SearchView, under="search"),
+    ViewRow("search", "Search", "search", "Everything, ranked, and why it was found", SearchView),
 )  # fmt: skip
-TABS = tuple(row for row in VIEWS if not row.under)
+TABS = tuple(row for row in VIEWS if row.key)
 LIBRARY = "library"
-
-
-def place_of(name: str) -> str:
-    """The tab that a view stands under: its own, where it has one."""
-    return next((row.under or row.name for row in VIEWS if row.name == name), name)
 
 
 def view_keys() -> tuple[Shortcut, ...]:
     """Ctrl with the number of a view opens it, also out of a text field; Ctrl+comma the settings."""
-    numbered = [row for row in VIEWS if row.key]
     return (
-        *(Shortcut(row.key, row.action, row.label, ("Ctrl",), typing=True) for row in numbered),
+        *(Shortcut(row.key, row.action, row.label, ("Ctrl",), typing=True) for row in TABS),
         Shortcut(",", "view.settings", "Settings", ("Ctrl",), typing=True),
     )
 
@@ -188,14 +181,4 @@ class Workbench:
             self._shell.open_path(self._problems[0].path)
 
     def _trust(self, row: TrustRow) -> None:
-        self._shell.write(
-            "trust",
-            lambda workspace: trust_allow(workspace, row.path, seen=row.mark),
-            done=lambda _report: self._shell.refresh(),
-            said="Trusted",
-        )
-
-    def mended(self, problem: ErrorInfo | None) -> None:
-        """What stood at the top is no more so."""
-        if problem is not None and self.banner.shown == problem:
-            self.banner.hide()
+        self._shell.write("trust", lambda workspace: trust_allow(workspace, row.path, seen=row.mark), said="Trusted")

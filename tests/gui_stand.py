@@ -21,8 +21,8 @@ class Stand:
     def __init__(
         self, desk: Desk, workspace: Workspace, view: type[Any], width: float = -1, height: float = -1
     ) -> None:
+        from gui.actions import SHORTCUTS
         from gui.shell import Shell
-        from gui.state import HISTORY_KEYS
         from gui.toolkit.keyboard import Keyboard
         from gui.toolkit.layout import box
 
@@ -36,7 +36,10 @@ class Stand:
         self.view.build(self.parent)
         self.shell.layers.append(self._key)
         self.shell.build()
-        keyboard = Keyboard(self.look, HISTORY_KEYS, self.shell.run, waits=lambda: self.shell.settling)
+        self.shell.add_action("undo", "", "undo-2", self.shell.take_back)
+        self.shell.add_action("redo", "", "redo-2", self.shell.do_again)
+        steps = [key for key in SHORTCUTS if key.command in self.shell.actions]
+        keyboard = Keyboard(self.look, steps, self.shell.run, waits=lambda: self.shell.settling)
         keyboard.layers = self.shell.layers
         keyboard.hear(desk.gate)
         self.keyboard = keyboard
@@ -133,7 +136,7 @@ class Stand:
     def toast(self) -> tuple[str, int]:
         """What the toast says, and its button."""
         toast = self.shell._toast
-        assert toast is not None and toast.shown
+        assert toast is not None and toast._until
         return str(self.desk.dpg.get_value(toast._words)), toast._button.item
 
     def close(self) -> None:

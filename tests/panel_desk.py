@@ -49,6 +49,22 @@ def write_ledger(workspace: Workspace, rows: list[dict[str, Any]]) -> None:
     workspace.paths.ledger.write_text(json.dumps({"entries": entries}), encoding="utf-8")
 
 
+def asks(shell: Any) -> bool:
+    """Whether a question is open."""
+    return bool(shell._question.dialog.is_open)
+
+
+def place_in(rows: Any, key: object) -> tuple[int, int]:
+    """The middle of one of some short lines on the screen (`gui/toolkit/rows.py`)."""
+    import dearpygui.dearpygui as dpg
+
+    at = next(at for at, line in enumerate(rows.lines) if line.key == key)
+    left, top = dpg.get_item_rect_min(rows.drawing.item)
+    x, y, wide = rows._box(at)
+    view_x, view_y = dpg.get_viewport_pos()
+    return int(view_x + left + x + wide / 2), int(view_y + top + y + rows._look.px(12))
+
+
 def claude_talk(home: Path) -> None:
     """A conversation that Claude Code kept in May, in this user's home."""
     sessions = home / ".claude" / "projects" / "p"

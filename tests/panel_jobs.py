@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from core.commands.bullets import add
 from tests.gui_window import Desk, open_desk
-from tests.panel_desk import Seat, workspace_at
+from tests.panel_desk import Seat, place_in, workspace_at
 
 
 class Jobs:
@@ -82,7 +82,7 @@ class Jobs:
 
     def statuses(self) -> None:
         """The counts stand on the first screen; a click shows the conversations of one."""
-        self.click_at(self.side.ledger.place_of(("status", "harvested")))
+        self.click_at(place_in(self.side.ledger, ("status", "harvested")))
         view: Any = self.panel.workbench.views["conversations"]
         self.seat.until(lambda: view.wish.statuses == {"harvested"} and len(view.table.rows) == 6)
 

@@ -26,8 +26,10 @@ from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the
 from tests.made_home import Clock, Model, converse, harvested, make_home, read, write
 from tests.panel_desk import (  # noqa: F401 - pytest finds the fixture by itself
     CONFIG,
+    asks,
     at_home_fixture,
     harvested_at,
+    place_in,
     seated,
     workspace_at,
     write_ledger,
@@ -100,7 +102,7 @@ def test_what_wants_a_look_is_decided_one_by_one_by_keys(home: Workspace, stand:
 def test_all_of_a_kind_are_let_in_after_one_question_and_taken_back_at_once(home: Workspace, stand: Stand) -> None:
     card = looked(stand)
     stand.press("w", "ctrl+Return")
-    assert stand.shell.asking and "tea of kind" not in read(home, "facts.md")
+    assert asks(stand.shell) and "tea of kind" not in read(home, "facts.md")
     stand.press("Return")
     assert read(home, "facts.md").count("tea of kind") == 4 and "[quote" not in read(home, "quarantine.md")
     assert card.row is None or card.row.kind != "held"
@@ -132,7 +134,7 @@ def test_the_start_is_what_a_conversation_gets_to_the_byte(desk: Desk, at_home: 
         )
         assert desk.dpg.get_value(side._words) == "Answer briefly."
         words = side.lines.lines[0].key
-        desk.click_at(*side.lines.place_of(words))
+        desk.click_at(*place_in(side.lines, words))
         seat.settle()
         assert seat.state.selected.kind == "bullet", "a line of the digest selects its bullet"
         for added in (" (in 3 conversations)", " (perhaps outdated) (in 2 conversations)"):
@@ -140,7 +142,7 @@ def test_the_start_is_what_a_conversation_gets_to_the_byte(desk: Desk, at_home: 
             seat.panel.shell.put({"wanted": Selection("words", words[1] + added)})
             seat.settle()
             assert seat.state.selected.kind == "bullet", "also one to which the digest has added something"
-        desk.click_at(*side.ledger.place_of(("status", "harvested")))
+        desk.click_at(*place_in(side.ledger, ("status", "harvested")))
         seat.settle()
         view: Any = seat.panel.workbench.views["conversations"]
         assert seat.state.view == "conversations" and view.wish.statuses == {"harvested"} and len(view.table.rows) == 6
@@ -363,7 +365,7 @@ def test_drawn_lines_in_two_columns_tell_which_one_was_clicked(desk: Desk) -> No
     rows.set([Line(f"line {number}", aside=str(number), key=number) for number in range(5)])
     desk.frames(4)
     for number in (4, 0, 3):
-        desk.click_at(*rows.place_of(number))
+        desk.click_at(*place_in(rows, number))
     assert picked == [4, 0, 3]
 
 

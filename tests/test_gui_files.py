@@ -46,7 +46,7 @@ stand_fixture = standing(FilesView, 1200)
 def shown_lines(stand: Stand) -> dict[int, str]:
     """Numbers and lines of the source that are in sight; a line is drawn in one text for each stretch of a colour."""
     source, found = stand.view.source, dict[int, str]()
-    canvas = source._canvas
+    canvas = source.canvas
     pool = canvas.pen._by_role["mono"]
     drawn = sorted((y + canvas._from, x, words) for x, y, words, _color in pool._shown[: pool.used])
     begin = 0.0
@@ -117,13 +117,13 @@ def test_a_note_stands_at_the_height_of_its_line_and_leads_there(stand: Stand) -
     assert stand.shell.state.selected.kind == "bullet" and stand.shell.state.selected.key.startswith("files/")
     stand.press("End")
     assert shown_lines(stand)[300] == "line_300 = 300" and view.source.lit == (300, 300)
-    assert stand.desk.until(lambda: view.list.scroll.at == view.source.scroll.at > 0)
+    assert stand.desk.until(lambda: view.list.canvas.scroll == view.source.canvas.scroll > 0)
     stand.settle()
     at = view.list.position(stand.row("see line 300 for the odd number").key)
     assert view.list.heights.tops[at] == view.source.top_of(300)
-    before = view.source.scroll.at
+    before = view.source.canvas.scroll
     stand.click(stand.slot("see line 300 for the odd number"))
-    assert view.source.scroll.at == before, "what is in sight does not move"
+    assert view.source.canvas.scroll == before, "what is in sight does not move"
     boxes = [one["pmax"][1] - one["pmin"][1] for one in stand.desk.drawn(view.list.canvas.drawn) if "pmin" in one]
     assert max(boxes) < 90, "the colour behind the note ends with it, not with the file"
     view.source.scroll_by(-0.5)
@@ -155,7 +155,7 @@ def test_a_file_renamed_outside_is_still_there_with_its_notes(stand: Stand, tmp_
     (tmp_path / "project" / "kettle.py").rename(tmp_path / "project" / "teapot.py")
     stand.read_again()
     value = stand.desk.dpg.get_value
-    assert stand.desk.until(lambda: value(stand.view.path.item).endswith("teapot.py"))
+    assert stand.desk.until(lambda: value(stand.view.path).endswith("teapot.py"))
     stand.settle()
     assert "It was renamed; before, it was" in value(stand.view._head) and len(stand.view.list.rows) == 3
     assert shown_lines(stand)[4] == "def boil(water):"

@@ -12,7 +12,7 @@ from gui.actions import SHORTCUTS
 from gui.toolkit.keys import KEY_NAMES, MODIFIERS
 from gui.views.inspector.rows import BUTTONS
 from gui.views.inspector.view import Inspector
-from gui.workbench import VIEWS, place_of, view_keys
+from gui.workbench import TABS, VIEWS, view_keys
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import Seat, at_home_fixture, control_of, harvested_at, seated  # noqa: F401
 
@@ -22,10 +22,9 @@ def test_no_two_commands_share_a_key_and_a_view_is_one_row() -> None:
     places = [(key.key, frozenset(key.modifiers)) for key in SHORTCUTS]
     assert len(set(places)) == len(places)
     assert all(key.key in KEY_NAMES and {*key.modifiers} <= {*MODIFIERS} for key in SHORTCUTS)
-    numbers = [row.key for row in VIEWS if not row.under]
-    assert all(numbers) and [key.label for key in view_keys()] == [*(f"Ctrl+{key}" for key in numbers), "Ctrl+,"]
+    assert len(TABS) == 5 == len(VIEWS) - 1
+    assert [key.label for key in view_keys()] == [*(f"Ctrl+{row.key}" for row in TABS), "Ctrl+,"]
     assert not any(key.key.isdigit() and not key.modifiers for key in SHORTCUTS), "a bare digit is a trap"
-    assert place_of("knowledge") == "knowledge" and len(numbers) == 5
     assert {row.name for row in VIEWS} == {row.view.name for row in VIEWS}
 
 
@@ -171,7 +170,7 @@ def test_the_keys_dialog_opens_by_f1_and_closes_by_esc(desk: Desk, at_home: Path
         keys = seat.panel.keys.list
         desk.press("Page_Down")
         desk.press("Page_Down")
-        assert keys.scroll.at > 0
+        assert keys.canvas.scroll > 0
         desk.press("End")
         assert keys.selected == keys.rows[-1].key and keys.rows[-1] in keys.in_sight()
         desk.press("Escape")

@@ -90,8 +90,8 @@ def test_two_memories_of_one_name_are_told_apart(home: Workspace) -> None:
     """Else the one of the project would be archived instead of the one that was meant."""
     mine = all_memories(home).memories[0]
     book = MemoryBook(saved=(mine, replace(mine, scope="project", path=Path("/p") / mine.path.name)))
-    assert [which(book, row, False) for row in book.saved] == ["global:1", "project:1"]
-    assert which(MemoryBook(saved=(mine,)), mine, False) == mine.path.stem
+    assert [which(book.saved, row) for row in book.saved] == ["global:1", "project:1"]
+    assert which((mine,), mine) == mine.path.stem
     assert "this project" in rows(book)[1].meta
     (row,) = rows(MemoryBook(saved=(replace(mine, content="**First** `make check`"),)))
     assert row.text == "First make check", "the marks of code are for the file, not for the screen"

@@ -27,6 +27,7 @@ from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the
 from tests.panel_desk import (  # noqa: F401 - pytest finds the fixture by itself
     CONFIG,
     Seat,
+    asks,
     at_home_fixture,
     control_of,
     harvested_at,
@@ -48,7 +49,7 @@ def test_every_view_opens_by_its_number_and_is_refreshed_without_a_new_item(desk
             assert seat.state.view == view and desk.dpg.is_item_shown(seat.panel.workbench._holders[view])
         items = desk.items()
         for row in VIEWS:
-            seat.panel.shell.run(row.action) if row.under else desk.press(control_of(row.name))
+            desk.press(control_of(row.name)) if row.key else seat.panel.shell.run(row.action)
             seat.settle()
             desk.press("F5")
             seat.settle()
@@ -192,7 +193,7 @@ def test_the_digest_is_deleted_by_a_second_yes_and_written_by_the_switch(desk: D
         for no in ("Escape", "Return", "ctrl+Return", "d", "space"):
             seat.panel.shell.run("digest.delete")
             desk.frames(4)
-            assert seat.panel.shell.asking
+            assert asks(seat.panel.shell)
             desk.press(no)
             seat.settle()
             assert workspace.paths.digest.read_bytes() == text, no
@@ -558,7 +559,7 @@ def test_a_damaged_ledger_is_mended_from_the_line_of_state(desk: Desk, at_home: 
     with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
         assert "Repair…" in seat.panel.status.harvest.label
         desk.click(seat.panel.status.harvest.item)
-        seat.until(lambda: seat.panel.shell.asking)
+        seat.until(lambda: asks(seat.panel.shell))
         desk.press("Return")
         seat.until(lambda: "Harvest…" in seat.panel.status.harvest.label)
         assert len(json.loads(workspace.paths.ledger.read_bytes())["entries"]) == 6

@@ -237,13 +237,13 @@ def test_a_large_ledger_shows_its_newest_rows_before_it_has_been_read(
         first = [view.row(at) for at in range(40)]
         view.table.select(5)
         view._select(5)
-        view._toggle("too-large", True)  # what is wished meanwhile is there when it has been read
+        view._toggle("too-large")  # what is wished meanwhile is there when it has been read
         desk.frames(3)
         read_on.set()
         seat.settle()
         assert len(view.table.rows) == 75 and {view.row(at).status for at in view.table.rows} == {"too-large"}
         assert seat.state.selected.key == first[5].key == view._selected_key()
-        view._all(True)
+        view._only()
         assert [view.row(at) for at in view.table.rows[:40]] == first
         assert seat.faults() == []
     finally:

@@ -63,7 +63,7 @@ def test_chips_and_switches_show_their_state_and_tell_it(desk: Desk) -> None:
 
     heard: list[Any] = []
     row = ChipRow(desk.look, desk.page, desk.page)
-    chip = row.add("Failed", "failed", heard.append)
+    chip = row.add("Failed", "failed", lambda: heard.append(chip.on))
     chip.set_count(4062)
     toggle = Toggle(desk.look, desk.page, "Digest in prompt", heard.append)
     desk.frames(3)
@@ -85,7 +85,7 @@ def test_chips_wrap_instead_of_being_cut_and_begin_every_line_at_the_left(desk: 
     narrow = box(desk.look, desk.page, "card", width=300)
     row = ChipRow(desk.look, narrow, narrow)
     for name in ("Harvested", "Failed", "Deleted", "Too large", "Kept", "Waiting"):
-        row.add(name, "muted", lambda _on: None, tip).set_count(100_000)
+        row.add(name, "muted", lambda: None, tip).set_count(100_000)
     desk.frames(6)
     places = [desk.dpg.get_item_rect_min(chip.item) for chip in row.chips]
     ends = [desk.dpg.get_item_rect_max(chip.item)[0] for chip in row.chips]
@@ -173,11 +173,11 @@ def test_a_toast_goes_away_by_itself_and_its_button_acts(desk: Desk) -> None:
     toast.show("12 bullets added", action="Undo", on_action=lambda: heard.append("undo"))
     desk.frames(5)
     desk.click(toast._button.item)
-    assert heard == ["undo"] and not toast.shown
+    assert heard == ["undo"] and not toast._until
     toast.show("Saved")
     now[0] = 6.5
     desk.frames(2)
-    assert not toast.shown and not desk.dpg.is_item_shown(toast.item)
+    assert not toast._until and not desk.dpg.is_item_shown(toast.item)
 
 
 def test_updates_make_no_items(desk: Desk) -> None:
@@ -185,11 +185,11 @@ def test_updates_make_no_items(desk: Desk) -> None:
     from gui.toolkit.drawing import SegmentBar
     from gui.toolkit.messages import EmptyState, Teach
     from gui.toolkit.styles import DARK, LIGHT
-    from gui.toolkit.widgets import CopyText, Progress
+    from gui.toolkit.widgets import Progress, copy_text
 
     look = desk.look
     segments = SegmentBar(look, desk.page, height=12)
-    progress, words = Progress(look, desk.page), CopyText(look, desk.page)
+    progress, words = Progress(look, desk.page), copy_text(look, desk.page)
     empty = EmptyState(look, desk.page, Teach("wheat", "Nothing", "yet"))
     empty.show(True)  # its font is read with the first one that somebody sees
     segments.set([(1.0, "ramp:1")] * 8, 8)
@@ -199,7 +199,7 @@ def test_updates_make_no_items(desk: Desk) -> None:
         parts = [(n + round_, f"ramp:{n}") for n in range(round_ + 1, 9)]
         segments.set(parts, 100)
         progress.set(0.3 * round_)
-        words.set(f"text {round_}")
+        desk.dpg.set_value(words, f"text {round_}")
         empty.show(round_ % 2 == 0)
         look.change(LIGHT if round_ % 2 else DARK)
         desk.frames(2)
@@ -233,17 +233,17 @@ def test_a_look_gives_everything_back(desk: Desk) -> None:
 
 def test_text_can_be_copied(desk: Desk) -> None:
     """Labels of Dear PyGui cannot be selected: a path could not be taken anywhere."""
-    from gui.toolkit.widgets import CopyText
+    from gui.toolkit.widgets import copy_text
 
-    words = CopyText(desk.look, desk.page)
-    words.set("src/net/retry_policy.md")
+    words = copy_text(desk.look, desk.page)
+    desk.dpg.set_value(words, "src/net/retry_policy.md")
     desk.frames(3)
-    desk.click(words.item)
+    desk.click(words)
     desk.press("ctrl+a")
     desk.press("ctrl+c")
     assert desk.dpg.get_clipboard_text() == "src/net/retry_policy.md"
     desk.press("x")
-    assert desk.dpg.get_value(words.item) == "src/net/retry_policy.md"  # it can be read, not changed
+    assert desk.dpg.get_value(words) == "src/net/retry_policy.md"  # it can be read, not changed
 
 
 def test_a_tooltip_names_the_shortcut_but_not_at_once(desk: Desk) -> None:
@@ -280,7 +280,7 @@ def test_a_hidden_button_says_nothing_over_its_neighbour(desk: Desk) -> None:
 def test_a_tooltip_goes_with_the_next_key_and_with_the_mouse(desk: Desk) -> None:
     """It lay over what the arrow keys had gone to, and over the button beside the one that it was of."""
     from gui.toolkit.keyboard import Keyboard
-    from gui.toolkit.widgets import TOOLTIP_SECONDS, Button
+    from gui.toolkit.widgets import TOOLTIP_SECONDS, Button, tip_of
 
     dpg = desk.dpg
     keyboard = Keyboard(desk.look, [], lambda _name: None)
@@ -306,5 +306,5 @@ def test_a_tooltip_goes_with_the_next_key_and_with_the_mouse(desk: Desk) -> None
     other.show(True)
     desk.point(other.item)
     desk.frames(2)
-    assert not dpg.is_item_visible(one._hint) and dpg.is_item_shown(one._tip)
+    assert not dpg.is_item_visible(one._hint) and dpg.is_item_shown(tip_of(one._hint))
     keyboard.dispose()

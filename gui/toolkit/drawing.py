@@ -88,12 +88,12 @@ class Pen:
                 fill=self._look.rgba(fill or NOTHING), color=self._look.rgba(line or NOTHING), show=True,
             )  # fmt: skip
 
-    def line(self, x0: float, y0: float, x1: float, y1: float, color: str, thick: float = 1.0) -> None:
+    def line(self, x0: float, y0: float, x1: float, y1: float, color: str) -> None:
         """A straight line."""
         y0, y1 = y0 - self._base, y1 - self._base
-        item = self._lines.next((x0, y0, x1, y1, color, thick))
+        item = self._lines.next((x0, y0, x1, y1, color))
         if item is not None:
-            dpg.configure_item(item, p1=(x0, y0), p2=(x1, y1), color=self._look.rgba(color), thickness=thick, show=True)
+            dpg.configure_item(item, p1=(x0, y0), p2=(x1, y1), color=self._look.rgba(color), show=True)
 
     def words(self, x: float, y: float, words: str, role: str = "text", color: str = "text", *, room: float = 0,
               right: bool = False, middle: bool = False) -> float:  # fmt: skip

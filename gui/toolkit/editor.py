@@ -79,18 +79,14 @@ class TextArea:
         if dpg.is_item_enabled(self.field):
             self._set(typed(self.draft, self._fitting(words)))
 
-    def paste(self) -> None:
-        """What is on the clipboard, in the place of the selection."""
-        self._set(typed(self.draft, self._fitting(self._pasted(dpg.get_clipboard_text() or "")), run=""))
-
     def press(self, key: str) -> bool:
         """A key that means something to a text (`Ctrl+Left`); true when it did."""
         if not dpg.is_item_active(self.field):
             return False
-        catches = not self._look.gate.listens
         if key in ("Ctrl+V", "Shift+Insert"):
-            if not catches:
-                self.paste()
+            if self._look.gate.listens:
+                words = self._pasted(dpg.get_clipboard_text() or "")
+                self._set(typed(self.draft, self._fitting(words), run=""))
             return True
         if key in ("Ctrl+C", "Ctrl+X", "Ctrl+Insert", "Shift+Delete"):
             if self.draft.selected:
@@ -99,15 +95,12 @@ class TextArea:
                     self._set(typed(self.draft, "", run=""))
             return True
         layout = self.layout
-        after = (
-            after_key(self.draft, key, layout, int(self.canvas.tall / self._look.px(ROW)))
-            if layout is not None
-            else None
-        )
-        if after is None:
+        if layout is None:
             return False
-        self._set(after)
-        return True
+        after = after_key(self.draft, key, layout, int(self.canvas.tall / self._look.px(ROW)))
+        if after is not None:
+            self._set(after)
+        return after is not None
 
     @property
     def layout(self) -> Layout | None:
@@ -317,16 +310,13 @@ class Editor:
         dpg.set_value(self.note, "")
         self._say(sentence)
 
-    def tell(self, note: str) -> None:
-        """Other words beside the buttons."""
-        dpg.set_value(self.note, note)
-
     def close(self) -> None:
         """Nothing is edited any more."""
         self.open = False
 
     def leave(self) -> None:
         """Its words are being saved: the next keys are for what comes after it."""
+        dpg.set_value(self.note, "Saving…")
         self._look.leaving = self.area.field
         dpg.configure_item(self.area.field, enabled=False)
 

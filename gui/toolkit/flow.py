@@ -13,13 +13,13 @@ from typing import Any, Generic, Self, TypeVar
 
 import dearpygui.dearpygui as dpg
 
-from gui.toolkit.canvas import OVERSCAN, Canvas, Heights, Scroll
+from gui.toolkit.canvas import OVERSCAN, Canvas, Heights
 from gui.toolkit.drawing import Pen
 from gui.toolkit.flow_rows import BUTTON, FlowRow, RowAction, draw_row, guessed, height_of, lines_of
 from gui.toolkit.keys import moved_to
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import Line
-from gui.toolkit.widgets import Button, hint, say_hint
+from gui.toolkit.widgets import Button, hint, say_hint, tip_of
 
 DOUBLE_SECONDS = 0.5
 PLACE = 60, 16  # on a row: behind its sign, on its first line; unscaled pixels
@@ -102,11 +102,6 @@ class Listing(Generic[T]):
     def width(self) -> int:
         """How wide a row is, in pixels of the screen."""
         return self.canvas.width
-
-    @property
-    def scroll(self) -> Scroll:
-        """The scroll of the list, for whoever keeps another one beside it."""
-        return self.canvas.scroller
 
     def set_rows(self, rows: Sequence[T], keep_place: bool = False) -> None:
         """Show these rows; from the top, unless `keep_place`: then the first row in sight stays where it is."""
@@ -215,12 +210,10 @@ class Listing(Generic[T]):
 
     def _tell_tip(self, words: str) -> None:
         """Another row is under the mouse. Where it came there by itself, no tooltip until the mouse moves on."""
-        tip = int(dpg.get_item_parent(dpg.get_item_parent(self._tip_words) or 0) or 0)
         before, self._pointer = self._pointer, dpg.get_mouse_pos(local=False)
         say_hint(self._tip_words, words)
-        dpg.configure_item(tip, show=bool(words))
         if words and before == self._pointer:
-            self._look.hush(tip)
+            self._look.hush(tip_of(self._tip_words))
 
     def _at_mouse(self) -> int | None:
         place = self.canvas.mouse() if self.rows and self.holder else None

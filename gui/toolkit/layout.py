@@ -10,7 +10,7 @@ import dearpygui.dearpygui as dpg
 
 from gui.toolkit.letters import LETTERS, cut
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import hint, text
+from gui.toolkit.widgets import hint, text, tip_of
 
 
 def spread(look: Look, parent: int, lower: float = 0) -> tuple[int, int]:
@@ -80,60 +80,49 @@ def box(
 CHIP_WIDTH = 190  # of the name on a chip, at the most
 
 
-@dataclass(frozen=True)
-class Card:
-    """A framed part: `item` is the child window to put things into, `aside` the pale text at the right of its title."""
-
-    item: int
-    title: int
-    aside: int
-
-
-def card(look: Look, parent: int, title: str = "", aside: str = "", kind: str = "card") -> Card:
-    """A framed part with a title, as high as what is in it."""
-    item = box(look, parent, kind, height=0)
-    if not title:
-        return Card(item, 0, 0)
+def card(look: Look, parent: int, title: str, aside: str) -> tuple[int, int]:
+    """A framed part with a title, as high as what is in it: the child window to put things into, and the pale text at
+    the right of the title."""
+    item = box(look, parent, "card", height=0)
     left, right = spread(look, item, lower=1)
-    return Card(item, text(look, left, title, "strong", "muted"), text(look, right, aside, "small", "hint"))
+    text(look, left, title, "strong", "muted")
+    return item, text(look, right, aside, "small", "hint")
 
 
 class Chip:
-    """A round filter with a count that can be on or off; a click calls `on_toggle(new state)`."""
+    """A round filter with a count that can be on or off; a click turns it over and calls `on_click()`."""
 
     def __init__(
-        self, look: Look, parent: int, name: str, color: str, on_toggle: Callable[[bool], object], tip: str = ""
+        self, look: Look, parent: int, name: str, color: str, on_click: Callable[[], object], tip: str = ""
     ) -> None:
-        self._look, self._color, self._on_toggle = look, color, on_toggle
+        self._look, self._color, self._on_click = look, color, on_click
         self.name = name
         self.on = False
         self.count = 0
         self.item = int(dpg.add_button(label=name, parent=parent, callback=self._clicked))
         look.font(self.item, "small")
         look.theme(self.item, f"chip:{color}")
-        self.tip = 0  # what holds its tooltip: an item of its own that stands behind it
-        if tip:
-            words = hint(look, self.item, tip)
-            self.tip = int(dpg.get_item_parent(int(dpg.get_item_parent(words) or 0)) or 0)
+        self.tip = tip_of(hint(look, self.item, tip)) if tip else 0
+        """Its tooltip: an item of its own that stands behind it."""
 
     def _clicked(self) -> None:
         self._look.jobs.post(self._toggle)
 
     def _toggle(self) -> None:
         self.set_on(not self.on)
-        self._on_toggle(self.on)
+        self._on_click()
 
     def set_on(self, on: bool) -> None:
         """Show it pressed or not, without calling anybody."""
         self.on = on
         self._look.theme(self.item, f"chip-on:{self._color}" if on else f"chip:{self._color}")
 
-    def set_count(self, count: int | None) -> None:
-        """The number after the name, None for the name alone; a long name is cut."""
-        self.count = count or 0
+    def set_count(self, count: int) -> None:
+        """The number after the name; a long name is cut."""
+        self.count = count
         wide = LETTERS.wide(self._look.font_id("small"))
         name = self.name if wide is None else cut(self.name, self._look.px(CHIP_WIDTH), wide)
-        dpg.configure_item(self.item, label=name if count is None else f"{name}  {count:,}")
+        dpg.configure_item(self.item, label=f"{name}  {count:,}")
 
 
 class ChipRow:
@@ -153,9 +142,9 @@ class ChipRow:
         look.follow(container, self._fit)
         look.every_tick(self.tick)
 
-    def add(self, name: str, color: str, on_toggle: Callable[[bool], object], tip: str = "") -> Chip:
+    def add(self, name: str, color: str, on_click: Callable[[], object], tip: str = "") -> Chip:
         """One more chip, at the end."""
-        chip = Chip(self._look, self._lines[0], name, color, on_toggle, tip)
+        chip = Chip(self._look, self._lines[0], name, color, on_click, tip)
         self.chips.append(chip)
         self._placed.append(0)
         return chip
@@ -212,7 +201,7 @@ class Columns:
     GAP = 8
 
     def __init__(self, look: Look, parent: int, panes: list[Pane]) -> None:
-        self._look, self.panes = look, panes
+        self._look, self.panes, self._named = look, panes, {pane.name: pane for pane in panes}
         self._inside = (0.0, 0.0)
         self.crowded: tuple[str, ...] = ()
         """Panes that are hidden for the time being, because the window is too narrow for all; the first ones first."""
@@ -223,20 +212,17 @@ class Columns:
 
     def usual(self, name: str, width: float) -> None:
         """Another width for a pane."""
-        for pane in self.panes:
-            if pane.name == name and pane.width != width:
-                pane.width = width
-                self._fit(*self._inside)
+        if self._named[name].width != width:
+            self._named[name].width = width
+            self._fit(*self._inside)
 
     def shows(self, name: str) -> bool:
         """Whether a pane is there."""
-        return any(pane.shown for pane in self.panes if pane.name == name)
+        return self._named[name].shown
 
     def show(self, name: str, on: bool) -> None:
         """Hide a pane, or bring it back as wide as it was; not the elastic one."""
-        for pane in self.panes:
-            if pane.name == name and pane.width:
-                pane.shown = on
+        self._named[name].shown = on
         self._fit(*self._inside)
 
     def _fit(self, width: float, height: float) -> None:

@@ -253,11 +253,6 @@ class Toast:
         self._until = 0.0
         dpg.configure_item(self.item, show=False)
 
-    @property
-    def shown(self) -> bool:
-        """Whether it is there."""
-        return self._until > 0
-
     def tick(self) -> bool:
         """Keep it in the corner, and take it away in time; true while its place is not right yet."""
         if not self._until:

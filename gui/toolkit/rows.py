@@ -65,14 +65,6 @@ class Rows:
         wide = (self.drawing.width - gap * (self._columns - 1)) / self._columns
         return column * (wide + gap), row * self._look.px(PITCH), wide
 
-    def place_of(self, key: Hashable) -> tuple[int, int]:
-        """The middle of a line on the screen, for whoever points at it."""
-        at = next(at for at, line in enumerate(self.lines) if line.key == key)
-        left, top = dpg.get_item_rect_min(self.drawing.item)
-        x, y, wide = self._box(at)
-        view_x, view_y = dpg.get_viewport_pos()
-        return int(view_x + left + x + wide / 2), int(view_y + top + y + self._look.px(PITCH) / 2)
-
     def _draw(self, drawing: Drawing) -> None:
         px, cuts = self._look.px, []
         for at, line in enumerate(self.lines):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from gui.toolkit.canvas import Canvas, Scroll
+from gui.toolkit.canvas import Canvas
 from gui.toolkit.drawing import Pen, draw_line
 from gui.toolkit.icons import icon
 from gui.toolkit.letters import LETTERS, broken, cells, wrapped
@@ -97,19 +97,14 @@ class SourceLines:
         self._marks: Collection[int] = ()
         self._first: list[int] = []
         self._headings = False
-        self._canvas = Canvas(
+        self.canvas = Canvas(
             look, settle=lambda scroll, _tall: (float(self.length), scroll), paint=self._paint,
             on_click=self._clicked, on_size=self._sized, bar=True,
         )  # fmt: skip
 
-    def build(self, parent: int) -> int:
-        """Make all items; once. Returns the scrolled child window."""
-        return self._canvas.build(parent)
-
-    @property
-    def item(self) -> int:
-        """The scrolled child window."""
-        return self._canvas.item
+    def build(self, parent: int) -> None:
+        """Make all items; once. `item` is the scrolled child window."""
+        self.item = self.canvas.build(parent)
 
     def set_lines(
         self, lines: Sequence[str], marks: Collection[int], keep_place: bool, headings: bool, spans: Sequence[Spans]
@@ -120,7 +115,7 @@ class SourceLines:
         self.lines, self._marks = lines, frozenset(marks)
         self.lit = self.lit if keep_place else None
         if not keep_place:
-            self._canvas.go(0.0)
+            self.canvas.go(0.0)
         self._break()
 
     def weave(self, notes: Sequence[Note]) -> None:
@@ -137,22 +132,17 @@ class SourceLines:
     def light(self, start: int, end: int) -> None:
         """Put a colour behind the lines from `start` to `end` (from 1; 0: behind none) and bring them into sight."""
         self.lit = (start, min(end, len(self.lines))) if start else None
-        tall, scroll = self._canvas.tall, self._canvas.scroll
+        tall, scroll = self.canvas.tall, self.canvas.scroll
         if start and tall > 0 and self._first:
             top = self.top_of(start)
             if not scroll <= top <= scroll + tall - 3 * self._look.px(PITCH):
-                self._canvas.go(top - tall / 3)
-        self._canvas.renew()
+                self.canvas.go(top - tall / 3)
+        self.canvas.renew()
 
     def scroll_by(self, pages: float) -> None:
         """Move on by pages, back when negative."""
-        tall = self._canvas.tall
-        self._canvas.go(min(self._canvas.scroll + pages * tall, self.length - tall))
-
-    @property
-    def scroll(self) -> Scroll:
-        """The scroll of the text, for whoever keeps another one beside it."""
-        return self._canvas.scroller
+        tall = self.canvas.tall
+        self.canvas.go(min(self.canvas.scroll + pages * tall, self.length - tall))
 
     def top_of(self, line: int) -> int:
         """Where a line (from 1; 0: the file) begins in the text as it is broken, in pixels of the screen."""
@@ -165,23 +155,23 @@ class SourceLines:
         return len(self.rows) * self._look.px(PITCH)
 
     def _sized(self, before: tuple[int, int]) -> None:
-        if before[0] != self._canvas.width:
+        if before[0] != self.canvas.width:
             self._break()
 
     def _break(self) -> None:
         """Break the lines for the width that there is."""
         letter = LETTER * self._look.scale
         gutter = self._look.px(LEFT + GAP + 12) + (len(str(max(1, len(self.lines)))) + PIN) * letter
-        wide = self._canvas.width
+        wide = self.canvas.width
         columns = max(24, int((wide - gutter) / letter)) if wide > 0 else 80
         self.rows = woven(rows_of(self.lines, columns), self._notes, columns - NOTE)
         self._first = [at for at, row in enumerate(self.rows) if not row.start]
-        self._canvas.renew()
+        self.canvas.renew()
 
     def _paint(self, pen: Pen, top: float, bottom: float) -> None:
         look, pitch = self._look, self._look.px(PITCH)
         if LETTERS.wide(look.font_id("mono")) is None:
-            self._canvas.renew()  # before a font is there it is not known how wide its letters are
+            self.canvas.renew()  # before a font is there it is not known how wide its letters are
             return
         digits = len(str(max(1, len(self.lines))))
         left, text = look.px(LEFT), look.px(LEFT + GAP) + round((digits + PIN) * LETTER * look.scale)
@@ -189,11 +179,11 @@ class SourceLines:
         for at in range(max(0, int(top / pitch)), min(len(self.rows), int(bottom / pitch) + 1)):
             row, y = self.rows[at], float(at * pitch)
             if row.note:
-                pen.box(text - look.px(6), y, self._canvas.width, y + pitch, "accent@8")
+                pen.box(text - look.px(6), y, self.canvas.width, y + pitch, "accent@8")
                 pen.words(text + NOTE / 2 * LETTER * look.scale, y + look.px(2), row.note, "mono", "accent")
                 continue
             if first <= row.line + 1 <= last:
-                pen.box(0, y, self._canvas.width, y + pitch, "accent@16", look.px(2))
+                pen.box(0, y, self.canvas.width, y + pitch, "accent@16", look.px(2))
             marked, y = row.line + 1 in self._marks, y + look.px(2)
             name = str(row.line + 1).rjust(digits) if not row.start else " " * (digits - 1) + "\u21b3"
             pin = icon("pin") if marked and not row.start else " "

@@ -117,17 +117,14 @@ class Look:
         dpg.bind_item_font(item, self.font_id(role))
         return item
 
-    def theme_id(self, name: str) -> int:
-        """The theme item of a name in `styles.py`, built when first wanted."""
-        if name not in self._themes:
-            self._themes[name] = build_theme(self.palette, self.scale, name)
-        return self._themes[name].item
-
     def theme(self, item: int, name: str) -> int:
-        """Give `item` a theme; does nothing when it has that one already. Returns `item`."""
+        """Give `item` a theme of `styles.py`, built when first wanted; does nothing when it has that one already.
+        Returns `item`."""
         if self._theme_users.get(item) != name:
             self._theme_users[item] = name
-            dpg.bind_item_theme(item, self.theme_id(name) if name else 0)
+            if name not in self._themes:
+                self._themes[name] = build_theme(self.palette, self.scale, name)
+            dpg.bind_item_theme(item, self._themes[name].item)
         return item
 
     def bind(self, root: int, style: str = "panel") -> None:
@@ -341,9 +338,7 @@ ROLES: dict[str, tuple[str, int]] = {
     "text": ("text.ttf", 16),
     "strong": ("heading.ttf", 16),
     "heading": ("heading.ttf", 20),
-    "number": ("heading.ttf", 30),
     "small": ("text.ttf", 14),
-    "tiny": ("text.ttf", 12),
     "mono": ("mono.ttf", 14),
     "picture": ("text.ttf", 40),
 }

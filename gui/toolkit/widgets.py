@@ -37,10 +37,15 @@ def hint(look: Look, item: int, text: str, shortcut: str = "") -> int:
     return words
 
 
+def tip_of(words: int) -> int:
+    """The tooltip that words (`hint`) stand in."""
+    return int(dpg.get_item_parent(dpg.get_item_parent(words) or 0) or 0)
+
+
 def say_hint(words: int, text: str) -> None:
     """Other words in a tooltip (`hint`), in short lines; without any there is none."""
     dpg.set_value(words, tip_words(lettered(text)))
-    dpg.configure_item(dpg.get_item_parent(dpg.get_item_parent(words) or 0) or 0, show=bool(text))
+    dpg.configure_item(tip_of(words), show=bool(text))
 
 
 class Button:
@@ -67,9 +72,8 @@ class Button:
         look.theme(self.item, kind)
         if width:
             look.size(self.item, width=width)
-        self._says, words = tip, hint(look, self.item, tip or label, shortcut) if tip or shortcut else 0
-        self._hint = words
-        self._tip = int(dpg.get_item_parent(dpg.get_item_parent(words) or 0) or 0) if words else 0
+        self._says = tip
+        self._hint = hint(look, self.item, tip or label, shortcut) if tip or shortcut else 0
 
     def _clicked(self) -> None:
         self._look.jobs.post(self._callback)
@@ -103,8 +107,8 @@ class Button:
         """Whether it is there at all. The tooltip of a hidden item is that of the item before it."""
         self.shown = on
         dpg.configure_item(self.item, show=on)
-        if self._tip:
-            dpg.configure_item(self._tip, show=on)
+        if self._hint:
+            dpg.configure_item(tip_of(self._hint), show=on)
 
 
 class Toggle:
@@ -197,18 +201,11 @@ def say(item: int, words: str) -> None:
     dpg.configure_item(item, show=bool(words))
 
 
-class CopyText:
-    """A line that can be selected and copied: labels of Dear PyGui cannot."""
-
-    def __init__(self, look: Look, parent: int, *, color: str = "hint") -> None:
-        self.item = int(dpg.add_input_text(readonly=True, width=-1, parent=parent))
-        look.font(self.item, "mono")
-        look.theme(self.item, f"copy:{color}")
-        look.fitting.add(self.item, FIELD, "mono")
-
-    def set(self, words: str) -> None:
-        """Show other words."""
-        dpg.set_value(self.item, words)
+def copy_text(look: Look, parent: int, color: str = "hint") -> int:
+    """A line that can be selected and copied: labels of Dear PyGui cannot. Returns its item."""
+    item = int(dpg.add_input_text(readonly=True, width=-1, parent=parent))
+    look.theme(look.font(item, "mono"), f"copy:{color}")
+    return look.fitting.add(item, FIELD, "mono")
 
 
 def text_field(

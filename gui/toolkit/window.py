@@ -175,7 +175,6 @@ class FrameLoop:
         drawn: Callable[[], object] = lambda: None,
         returned: Callable[[], object] = lambda: None,
     ) -> None:
-
         self.jobs = jobs
         self.frames = 0
         self._tick = tick
@@ -297,7 +296,6 @@ class FrameLoop:
 
     def _mouse_moved(self) -> bool:
         """For the loop without GLFW's wait: whether the mouse did something since the last frame."""
-
         now = (*dpg.get_mouse_pos(local=False), *(dpg.is_mouse_button_down(button) for button in range(3)))
         moved, self._mouse = bool(self._mouse) and now != self._mouse, now
         return moved
@@ -306,7 +304,6 @@ class FrameLoop:
 @contextlib.contextmanager
 def window_context(title: str, width: int, height: int, x: int, y: int, min_size: tuple[int, int]) -> Any:
     """A Dear PyGui context with one viewport, callbacks in our own hands; everything is given back at the end."""
-
     dpg.create_context()
     try:
         dpg.configure_app(manual_callback_management=True)

@@ -247,12 +247,10 @@ class ConversationsView(FilteredView):
         super().__init__(look, shell)
         self.entries = NO_ROWS
         self.wish = Wish()
-        self._seen = NO_ROWS  # what was read last: what waits, then the ledger
-        self._read: tuple[Sequence[LedgerRow], object] = ((), ())  # the two that it was made of
+        self._read: tuple[Sequence[LedgerRow], object] = ((), ())  # what waits, and the ledger: of them they are made
         self._groups: list[Group] = []
         self._ends: Mapping[str, float] = {}
         self._rows: dict[int, Row] = {}
-        self._empty: bool | None = None
         self._now = time.time()
         self._minute = 0
         self._wanted: object = None
@@ -262,10 +260,10 @@ class ConversationsView(FilteredView):
         look = self._look
         self._top = int(dpg.add_group(parent=parent))
         self.strip = Strip(look, self._top, self._weeks)
-        self._chip_row = ChipRow(look, self._top, parent)
-        self.all = self._chip_row.add("All", "muted", self._all)
+        chips = ChipRow(look, self._top, parent)
+        self.all = chips.add("All", "muted", self._only)
         self.chips = {
-            status: self._chip_row.add(name, color, partial(self._toggle, status))
+            status: chips.add(name, color, partial(self._toggle, status))
             for status, (name, _, color, _) in STATUSES.items()
         }
         self.all.set_on(True)
@@ -301,10 +299,10 @@ class ConversationsView(FilteredView):
         looked = snapshot.overview
         if self._ends is not looked.ends:
             self._ends = looked.ends
-            self._leave_out(self.entries)
+            self._leave_out()
             self.table.refresh()
         self._take(looked.waiting, snapshot.ledger)
-        self._tell_teach(state)
+        self._teach.tell(UNREADABLE if known_counts(snapshot) is None else TEACH)
         minute = int(time.time() // 60)
         if minute != self._minute:
             self._minute, self._now = minute, time.time()
@@ -369,51 +367,41 @@ class ConversationsView(FilteredView):
         return self.entries.place_of(selected.key) if selected.kind == "conversation" else None
 
     def _take(self, waiting: Sequence[LedgerRow], ledger: LedgerRows) -> None:
-        """What waits or the ledger is another one."""
-        if self._read[0] is not waiting or self._read[1] is not ledger:
-            self._read = (waiting, ledger)
-            self._seen = ledger.behind(waiting) if waiting else ledger
-            self.strip.set(self._seen.by_day)
-            self._order(fresh=True)
+        """What waits or the ledger may be another one."""
+        if self._read[0] is waiting and self._read[1] is ledger:
+            return
+        at = self.table.selected
+        held = self.row(at).path if at is not None and at >= 0 and not self.entries[at].key else None
+        self._read = (waiting, ledger)
+        self.entries = ledger.behind(waiting) if waiting else ledger
+        self._rows.clear()
+        self.strip.set(self.entries.by_day)
+        counts = Counter(self.entries.statuses)
+        self.all.set_count(len(self.entries))
+        for status, chip in self.chips.items():
+            chip.set_count(counts[status])
+            dpg.configure_item(chip.item, show=counts[status] > 0 or status in self.wish.statuses)
+        again = next((at for at, one in enumerate(waiting) if held is not None and one.entry["path"] == held), None)
+        self.table.selected = again if again is not None else self._place_of(self._shell.state.selected)
+        self._order(keep=True)
 
-    def _order(self, fresh: bool = False) -> None:
-        """Filter again what was read last; `fresh`: it is another ledger."""
-        entries = self._seen
+    def _order(self, keep: bool = False) -> None:
+        """Filter and group what was read last; with `keep` what is in sight stays where it is."""
+        entries = self.entries
         order, self._groups = grouped(entries, wanted_rows(entries, self.wish))
         self._now = time.time()
-        self._leave_out(entries)
-        if fresh:
-            at = self.table.selected
-            held = self.row(at).path if at is not None and at >= 0 and not self.entries[at].key else None
-            counts = Counter(entries.statuses)
-            self.entries = entries
-            self._rows.clear()
-            self.all.set_count(len(entries))
-            for status, chip in self.chips.items():
-                chip.set_count(counts[status])
-                dpg.configure_item(chip.item, show=counts[status] > 0 or status in self.wish.statuses)
-            waiting = enumerate(self._read[0])
-            again = next((at for at, one in waiting if held is not None and one.entry["path"] == held), None)
-            self.table.selected = again if again is not None else self._place_of(self._shell.state.selected)
-        self.table.set_rows(order, keep_place=fresh)
+        self._leave_out()
+        self.table.set_rows(order, keep_place=keep)
         self._none.show(not order and bool(entries))
         dpg.configure_item(self.table.item, show=bool(order) or not entries)
-        empty = not entries
-        if empty != self._empty:
-            self._empty = empty
-            for item in (self._full, self._top):
-                dpg.configure_item(item, show=not empty)
-            self._teach.show(empty)
+        for item in (self._full, self._top):
+            dpg.configure_item(item, show=bool(entries))
+        self._teach.show(not entries)
 
-    def _leave_out(self, entries: LedgerRows) -> None:
+    def _leave_out(self) -> None:
         """Columns in which nothing would stand."""
-        known = {"tool": any(tool not in NO_TOOL for tool in entries.tools), "ends": self._ends}
+        known = {"tool": any(tool not in NO_TOOL for tool in self.entries.tools), "ends": self._ends}
         self.table.leave_out({column for column, there in known.items() if not there})
-
-    def _tell_teach(self, state: State) -> None:
-        """What stands there without an entry: that there is none, or that the ledger cannot be read."""
-        unreadable = state.snapshot is not None and known_counts(state.snapshot) is None
-        self._teach.tell(UNREADABLE if unreadable else TEACH)
 
     # --- what the user does ---
 
@@ -424,11 +412,8 @@ class ConversationsView(FilteredView):
         self._span.set_label(words)
         self._wish(first=first, last=last)
 
-    def _toggle(self, status: str, _on: bool) -> None:
+    def _toggle(self, status: str) -> None:
         self._only(*(self.wish.statuses ^ {status}))
-
-    def _all(self, _on: bool) -> None:
-        self._only()
 
     def _only(self, *statuses: str) -> None:
         """Entries of these statuses; of all without one."""

@@ -128,8 +128,7 @@ def write_digest(shell: Shell) -> None:
         return
 
     def write() -> None:
-        words = "New conversations start with digest.md"
-        shell.write("The digest", digest_on, said=words)
+        shell.write("The digest", digest_on, said="New conversations start with digest.md")
 
     if snapshot.overview.status.digest.enabled:
         write()
@@ -160,10 +159,8 @@ def ask_delete(shell: Shell) -> None:
         return
     title, words = delete_words(state)
 
-    def act() -> None:
-        shell.write("The digest", digest_off, done=deleted)
-
     def deleted(_value: object) -> None:
         shell.toast("digest.md is deleted", action="Undo", on_action=lambda: write_digest(shell))
 
-    shell.ask(title, words, "Delete digest.md", act, kind="danger")
+    shell.ask(title, words, "Delete digest.md", lambda: shell.write("The digest", digest_off, done=deleted),
+              kind="danger")  # fmt: skip

@@ -125,24 +125,20 @@ class BulletSession:
     def edit(self, key: BulletKey, one: Said) -> None:
         """Open the editor in the place of a row; all lines of the statement are changed together."""
         target = BulletTarget(self._home, key, one.found.category, one)
-        self.open(target, target.words, target.note)
+        self.open(target, target.note)
 
     def add(self, category: str) -> None:
         """Open the editor over a new row at the top."""
         label, _, _, noun = NAMES[category]
         note = "Agents can recall it; words with # at its end are its tags" if category == MEMORIES else ""
         note = note or f"A new {noun}, written by hand, for {label}"
-        self.open(BulletTarget(self._home, ADDING, category), "", note, "Add")
+        self.open(BulletTarget(self._home, ADDING, category), note)
 
-    def open(self, target: BulletTarget, words: str, note: str, save: str = "Save", mine: str | None = None) -> None:
-        """Open the editor over a target; `mine` are other words to begin with."""
+    def open(self, target: BulletTarget, note: str, save: str = "", mine: str | None = None) -> None:
+        """Open the editor over a target; `save` is another label for its button, `mine` other words to begin with."""
         self.target = target
-        self.editor.begin(words, note, save, mine=mine)
+        self.editor.begin(target.words, note, save or ("Save" if target.one is not None else "Add"), mine=mine)
         self._on_arrange()
-
-    def press(self, key: str) -> bool:
-        """A key while something is edited; true when it was used."""
-        return self.target is not None and self.editor.press(key)
 
     def cover(self) -> None:
         """Keep the editor in its place."""
@@ -161,8 +157,7 @@ class BulletSession:
         def bring_back() -> None:
             if self.target is None:
                 self._on_show(put_aside.category)
-                save = "Save" if put_aside.one is not None else "Add"
-                self.open(put_aside, put_aside.words, put_aside.note, save, mine=typed)
+                self.open(put_aside, put_aside.note, mine=typed)
 
         self._shell.toast("Your words were put aside", icon="undo-2", color="accent", action="Bring back",
                           on_action=bring_back)  # fmt: skip
@@ -200,7 +195,9 @@ class BulletSession:
             if not same:
                 hint = "open it again and decide"
                 raise KnowledgeError(OTHER_WORDS, "the bullet says something else by now", hint=hint)
-            return written(workspace, target.category, one, words, view.sha256)
+            if one is None:
+                return bullets.add(workspace, target.category, words, seen=view.sha256)
+            return change_all(workspace, LineChange("edit", one.refs, words, seen=view.sha256))
 
         def answered() -> None:
             self.writing = False
@@ -222,7 +219,6 @@ class BulletSession:
                 self.editor.refuse(error_words(error))
 
         self.writing = True
-        self.editor.tell("Saving…")
         self.editor.leave()
         self._shell.write("The edit", insisting(write), done=done, failed=failed, said=target.said)
 
@@ -231,14 +227,6 @@ class BulletSession:
         self._shell.refresh()  # not every folder tells that a file of it has changed
         now = BulletTarget(target.home, target.key, target.category, one)
         if one is None:
-            self.open(now, "", "It is gone from the file; Add writes yours as a new one", "Add", mine=words)
+            self.open(now, "It is gone from the file; Add writes yours as a new one", mine=words)
         else:
-            note = f"Now it says: {shortened(now.words)}"
-            self.open(now, now.words, note, "Put mine there", mine=words)
-
-
-def written(workspace: Workspace, category: str, one: Said | None, words: str, seen: str) -> Any:
-    """Put the words into all lines of that statement, or into a new bullet; on a worker."""
-    if one is None:
-        return bullets.add(workspace, category, words, seen=seen)
-    return change_all(workspace, LineChange("edit", one.refs, words, seen=seen))
+            self.open(now, f"Now it says: {shortened(now.words)}", "Put mine there", mine=words)

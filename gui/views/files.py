@@ -37,7 +37,7 @@ from gui.toolkit.source_lines import SourceLines, Spans, colored, drawable
 from gui.toolkit.table import BigTable, Cell, Column
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import lettered
-from gui.toolkit.widgets import Button, CopyText, say, text
+from gui.toolkit.widgets import Button, copy_text, say, text
 from gui.views.knowledge_rows import act_of, change, meta_of
 from gui.views.list_view import FilteredView
 from gui.views.looks import capital, joined, short_folder
@@ -244,7 +244,7 @@ class FilesView(FilteredView):
         body = box(look, self._both, "clear")
         left, right = spread(look, body, lower=0)
         self._icon = text(look, lowered(look, left, 3), "", "text", "accent")
-        self.path = CopyText(look, left, color="muted")
+        self.path = copy_text(look, left, "muted")
         gap(look, right, 1)
         self.open = Button(look, right, "Open", self.open_file, icon="external-link", tip="Open the file in its editor",
                            shortcut="Enter")  # fmt: skip
@@ -301,7 +301,7 @@ class FilesView(FilteredView):
             spans = (loaded.spans[cast(int, row.key)] for row in self.list.rows)
             self.list.stand_at([self.source.top_of(span[0] if span else 0) for span in spans], self.source.length)
             return True
-        source, notes = self.source.scroll, self.list.scroll
+        source, notes = self.source.canvas.scroller, self.list.canvas.scroller
         now = (source.at, notes.at)
         if now[0] == now[1] or now == self._scrolled:
             return False
@@ -393,14 +393,8 @@ class FilesView(FilteredView):
 
     def _place(self) -> int | None:
         """The row of the file that is shown, None while its folder is folded."""
-        return next(
-            (
-                place
-                for place, row in enumerate(self.branches)
-                if row.at >= 0 and self.notes[row.at].note == self.chosen
-            ),
-            None,
-        )
+        shown = [self.notes[row.at].note if row.at >= 0 else None for row in self.branches]
+        return shown.index(self.chosen) if self.chosen in shown else None
 
     def open_file(self) -> None:
         """Open the file in the program that the system has for it."""
@@ -449,7 +443,7 @@ class FilesView(FilteredView):
         note = loaded.note
         mark = loaded.text.mark if loaded.text is not None else (0, 0, 0)
         self._watch.watch(note.source, mark)
-        self.path.set(lettered(short_folder(note.source) or note.note))
+        dpg.set_value(self.path, lettered(short_folder(note.source) or note.note))
         picture, color = looks_of(note)
         dpg.set_value(self._icon, picture)
         self._look.tint(self._icon, color)

@@ -6,7 +6,7 @@ chosen. The dry run that follows says what would be done; nothing is read or sen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -82,12 +82,6 @@ def model_line(at: int, row: ModelChoice) -> ModelLine:
     return ModelLine(at, title, "ready" if row.ready else row.problem, row.ready, f"{goes} · {cost} · {much}")
 
 
-def waiting_words(rows: Sequence[SourceFound]) -> str:
-    """The heading: how many conversations there are."""
-    number = sum(row.conversations for row in rows)
-    return f"{count(number, 'conversation')} on this computer, {NOT_HARVESTED}"
-
-
 def begin_words(state: State) -> str:
     """What stands below the heading. While another program makes the first harvest, something is being read."""
     run = state.snapshot.overview.status.stands.run if state.snapshot is not None else None
@@ -96,8 +90,6 @@ def begin_words(state: State) -> str:
 
 class FirstStart:
     """A page over the whole middle. `on_harvest` opens a dry run of some sources."""
-
-    name = "first"
 
     def __init__(self, look: Look, shell: Shell) -> None:
         self._look, self._shell = look, shell
@@ -111,7 +103,7 @@ class FirstStart:
 
     # --- what it is made of ---
 
-    def build(self, parent: int) -> int:
+    def build(self, parent: int) -> None:
         """Make the page inside `parent`, hidden."""
         look = self._look
         self.item = box(look, parent, "gutter", show=False)
@@ -139,7 +131,6 @@ class FirstStart:
                            tip="A dry run first: it says what it would do, and asks", shortcut="Enter")  # fmt: skip
         self.foot.show(False)
         look.follow(page, self._fit)
-        return self.item
 
     def _build_found(self, parent: int) -> None:
         look = self._look
@@ -152,9 +143,9 @@ class FirstStart:
                               lambda: self._shell.run("view.conversations"), icon="plus", kind="link",
                               tip="Each tool with its folders and a switch; exports of ChatGPT")  # fmt: skip
         space(look, parent, 2)
-        self._gives = card(look, parent, "What you get", " ")
+        gives, self._place = card(look, parent, "What you get", " ")
         for begin in (0, 3):
-            row = int(dpg.add_group(horizontal=True, parent=self._gives.item))
+            row = int(dpg.add_group(horizontal=True, parent=gives))
             for name in [*GIVES][begin : begin + 3]:
                 looks = CATEGORIES[name]
                 part = box(look, row, "clear", width=GIVES_WIDTH, height=0)
@@ -166,16 +157,16 @@ class FirstStart:
 
     def _build_models(self, parent: int) -> None:
         look = self._look
-        made = card(look, parent, "Who reads them", "estimated")
+        made, _ = card(look, parent, "Who reads them", "estimated")
         self._models: list[tuple[int, Button, int, int]] = []
         for number in range(MAX_MODELS):
-            item = box(look, made.item, "card", height=0, show=False)
+            item = box(look, made, "card", height=0, show=False)
             left, right = spread(look, item, lower=7)
             button = Button(look, left, "", partial(self.choose, number), icon="circle", kind="ghost",
                             tip="Take this one", shortcut="Up, Down")  # fmt: skip
             state = text(look, right, "", "small", "hint")
             self._models.append((item, button, state, text(look, item, "", "small", "muted", wrap=True)))
-        text(look, made.item, f"{icon('shield-check')}  {SAFE}", "small", "hint", wrap=True)
+        text(look, made, f"{icon('shield-check')}  {SAFE}", "small", "hint", wrap=True)
         space(look, parent, 4)
         self.begin = Button(look, parent, "Harvest…", self.start, icon="wheat", kind="primary", width=-1,
                             tip="A dry run first: it says what it would do, and asks", shortcut="Enter")  # fmt: skip
@@ -220,7 +211,7 @@ class FirstStart:
         for at, line in enumerate(self.lines):
             line.show(tools[at] if at < len(tools) else None)
         rest = tools[MAX_TOOLS:]
-        dpg.set_value(self._gives.aside, f"plain text in {short_folder(str(self._shell.workspace.paths.knowledge))}")
+        dpg.set_value(self._place, f"plain text in {short_folder(str(self._shell.workspace.paths.knowledge))}")
         folder = short_folder(str(self._shell.workspace.paths.conversations))
         more = f"and {', '.join(f'{row.conversations} of {row.title}' for row in rest)}" if rest else ""
         more = more or ("" if tools else f"{NO_TOOLS}\n{folder}")
@@ -233,7 +224,8 @@ class FirstStart:
         """Heading, chosen model and the one button, as they stand now."""
         wanted = self.wanted()
         if self.report is not None:
-            dpg.set_value(self._title, waiting_words(self.tools) if self.tools else NONE)
+            found = count(sum(row.conversations for row in self.tools), "conversation")
+            dpg.set_value(self._title, f"{found} on this computer, {NOT_HARVESTED}" if self.tools else NONE)
         for (item, button, state, words), row in zip(self._models, self.models, strict=False):
             on = row.at == self.chosen
             button.set_label(row.title, "circle-dot" if on else "circle")

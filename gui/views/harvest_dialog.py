@@ -50,7 +50,7 @@ ACTIONS: dict[str, tuple[str, str, str]] = {
     "user-kept": ("bookmark", "hint", "not touched"),
     "keep": ("shield", "hint", "not touched"),
 }
-STAY = ("live", "user-kept", "keep")
+STAY = ("keep", "user-kept", "live")
 WHY = {"live": "still open in its tool", "user-kept": "saved by you"}
 """Why a conversation is not touched, where its reason says no more."""
 
@@ -63,8 +63,7 @@ def plan_rows(report: HarvestReport, names: Mapping[str, Called] = MappingProxyT
     they are called, by their paths."""
     steps = [(step.action, step.reason, step.artifact) for step in report.plan.steps]
     kept = [row for row in report.plan.classified if row.verdict in STAY]
-    order = {"keep": 0, "user-kept": 1, "live": 2}
-    kept.sort(key=lambda row: order.get(row.verdict, 3))
+    kept.sort(key=lambda row: STAY.index(row.verdict))
     steps += [(row.verdict, row.reason, row.artifact) for row in kept]
     return [
         plan_row(action, why, found.path, found.name, found.size, names.get(found.path, UNCALLED))

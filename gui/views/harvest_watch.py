@@ -86,15 +86,12 @@ def best_rows(best: Sequence[Came], now: float) -> tuple[FlowRow, ...]:
     return tuple(
         replace(
             marked_down(("came", at, came.line.text), came.line.text),
-            meta=joined(came.talk.title, came.line.why, _ago(came.at, now)),
+            meta=joined(came.talk.title, came.line.why,
+                        "just now" if now - came.at < 5 else f"{age(came.at, now)} ago"),
             icon=CATEGORIES[came.line.category].icon, color=CATEGORIES[came.line.category].color,
         )
         for at, came in enumerate(best)
     )  # fmt: skip
-
-
-def _ago(at: float, now: float) -> str:
-    return "just now" if now - at < 5 else f"{age(at, now)} ago"
 
 
 def gained_rows(run: Run) -> tuple[FlowRow, ...]:

@@ -46,7 +46,7 @@ class Header:
         self._seen: tuple[object, ...] = ()
         self._there: tuple[str, ...] = ()
 
-    def build(self, parent: int) -> int:
+    def build(self, parent: int) -> None:
         """Make the line inside `parent`."""
         look, shell = self._look, self._shell
         bar = box(look, parent, "bar", height=HEADER_HEIGHT)
@@ -70,7 +70,6 @@ class Header:
         shell.search_place = box(look, right, "clear", width=SEARCH_WIDTH, height=CONTROL_HEIGHT)
         hint(look, self.search, "Search everything, and all commands", label_of(self._shortcuts, "search"))
         look.follow(bar, self._fit)
-        return bar
 
     def _fit(self, width: float, _height: float) -> None:
         self._wide = width / self._look.scale
@@ -113,15 +112,15 @@ class Header:
         ]
         self._menu.open(rows, (left, top + dpg.get_item_rect_size(self.chooser.item)[1] + 4))
 
-    def refresh(self, state: State, place: str, there: tuple[str, ...]) -> None:
-        """Show under which tab the open view stands; `there` are the tabs that have something to show."""
-        now = (place, state.view, state.away, state.home, there, self._look.scale)
+    def refresh(self, state: State, there: tuple[str, ...]) -> None:
+        """Show which view is open; `there` are the tabs that have something to show."""
+        now = (state.view, state.away, state.home, there, self._look.scale)
         if now == self._seen:
             return
         self._seen, self._there = now, there
         for row in self._rows:
-            self.tabs[row.name].set_kind("tab-on" if row.name == place else "tab")
-        self.chooser.set_label(next((row.label for row in self._rows if row.name == place), "Search"))
+            self.tabs[row.name].set_kind("tab-on" if row.name == state.view else "tab")
+        self.chooser.set_label(next((row.label for row in self._rows if row.name == state.view), "Search"))
         self.back.show(state.away)
         dpg.configure_item(self.search, show=state.view != "search")
         dpg.configure_item(self._shell.search_place, show=state.view == "search")

@@ -78,7 +78,6 @@ class KnowledgeView(ListView[Knowledge]):
         ("Ctrl+C", "Copy the bullet; of a playbook its steps, one a line"),
         *LookCard.keys,
     )
-    DATA = Knowledge
     ACTIONS = ACTIONS
     ACTION_KEYS = KEYS
     TEACH = TEACH
@@ -112,11 +111,9 @@ class KnowledgeView(ListView[Knowledge]):
         self.looks.build(self._top, parent)
         chips = ChipRow(self._look, self._top, parent)
         self.tabs = {
-            name: chips.add(looks.name, looks.color, partial(self._tab, name)) for name, looks in NAMES.items()
+            name: chips.add(looks.name, looks.color, partial(self.show, name)) for name, looks in NAMES.items()
         }
-        self.plus = chips.add(
-            "+", "muted", lambda _on: self._shell.in_order(self.begin_add)(), "Write a bullet by hand"
-        )
+        self.plus = chips.add("+", "muted", self._shell.in_order(self.begin_add), "Write a bullet by hand")
         self.at_rest = self.plus.item
         self._look.follow(parent, self._fit)
         super().build(parent)
@@ -160,7 +157,7 @@ class KnowledgeView(ListView[Knowledge]):
             self.list.select(row.key)
             self.pick(row)
 
-    def below(self, parent: int) -> None:
+    def above(self, parent: int) -> None:
         """What is wrong with memories and context files, beside the memories."""
         self.add_remark(parent)
 
@@ -213,14 +210,11 @@ class KnowledgeView(ListView[Knowledge]):
         self.take(self.data)
         self.arrange(keep=False)
 
-    def _tab(self, name: str, _on: bool) -> None:
-        self.show(name)
-
     def press(self, key: str, typing: bool) -> bool:
         """An open editor has its keys first, then what wants a look, while it is open."""
         if self.session.target is None:
             return (not typing and self.looks.press(key)) or super().press(key, typing)
-        return self.session.press(key) or (not typing and super().press(key, typing))
+        return self.session.editor.press(key) or (not typing and super().press(key, typing))
 
     def do(self, key: str) -> bool:
         """Another category; a new bullet."""

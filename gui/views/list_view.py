@@ -20,7 +20,7 @@ from gui.toolkit.keys import moved_to
 from gui.toolkit.layout import box
 from gui.toolkit.messages import EmptyState, Teach
 from gui.toolkit.theme import Look
-from gui.toolkit.widgets import text, text_field
+from gui.toolkit.widgets import text
 
 MOVES = ("Up", "Down", "Page up", "Page down")
 """Keys that move through the rows also while somebody types in the field."""
@@ -50,15 +50,11 @@ def the_same(now: tuple[object, ...], before: tuple[object, ...]) -> bool:
 
 
 class FilteredView(View):
-    """A view that may have a field. `at_rest` is the item that the keyboard goes to out of it.
+    """A view that may have a field (`filter`). `at_rest` is the item that the keyboard goes to out of it.
 
     `/` goes to the field, or where there is none to the one search; Esc leaves and empties it, and the arrows move
     through the rows meanwhile.
     """
-
-    FILTER = ""
-    """What stands in the empty field; "" for a view without one: the one search looks into everything."""
-    TYPING_KEYS: tuple[str, ...] = MOVES
 
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell)
@@ -84,13 +80,6 @@ class FilteredView(View):
 
     # --- the same for all ---
 
-    def add_filter(self, parent: int) -> None:
-        """Make the field, where there is one."""
-        if not self.FILTER:
-            return
-        placeholder = f"{icon('funnel')}  {self.FILTER}      /"
-        self.filter = text_field(self._look, parent, placeholder=placeholder, on_change=self.typed)
-
     def typed(self, words: str) -> None:
         """Other words stand in the field."""
         self.words = words
@@ -115,7 +104,7 @@ class FilteredView(View):
             self.rest()
             return True
         if typing:
-            return key in self.TYPING_KEYS and self.move(key)
+            return key in MOVES and self.move(key)
         if key in ("/", "Ctrl+F"):
             if self.filter:
                 self._look.keys_to(self.filter)
@@ -125,10 +114,9 @@ class FilteredView(View):
 
 
 class ListView(FilteredView, Generic[T]):
-    """A list of wrapped rows. `data` is what `gather` returned last, of the class `DATA`."""
+    """A list of wrapped rows. `data` is what `gather` returned last."""
 
     name: str
-    DATA: type[T]
     ACTIONS: tuple[RowAction, ...] = ()
     ACTION_KEYS: Mapping[str, str] = {}
     """Keys that do one of `ACTIONS` to the selected row."""
@@ -146,8 +134,8 @@ class ListView(FilteredView, Generic[T]):
 
     # --- what differs ---
 
-    def below(self, parent: int) -> None:
-        """Make what stands between the field and the rows."""
+    def above(self, parent: int) -> None:
+        """Make what stands above the rows: the field, where there is one, and what is below it."""
 
     def take(self, data: T) -> None:
         """Other data were read: count, name chips."""
@@ -185,8 +173,7 @@ class ListView(FilteredView, Generic[T]):
     def build(self, parent: int) -> None:
         """Make field, rows and what teaches."""
         look = self._look
-        self.add_filter(parent)
-        self.below(parent)
+        self.above(parent)
         area = box(look, parent, "clear")
         self.list.build(area)
         self._states = {
@@ -211,9 +198,9 @@ class ListView(FilteredView, Generic[T]):
     def refresh(self, state: State) -> None:
         """Take over what was read, keep the place, follow a selection made elsewhere."""
         data = state.of(self.name)
-        if isinstance(data, self.DATA) and data is not self._seen:
+        if data is not None and data is not self._seen:
             self.data = self._seen = data
-            self.take(self.data)
+            self.take(data)
             self.arrange(keep=True)
         chosen = self._shell.state.selected
         if chosen is not self._selected:

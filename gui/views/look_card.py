@@ -161,9 +161,8 @@ class LookCard:
         if found == self.waiting:
             return
         self.waiting = found
-        self.at = next((at for at, row in enumerate(self.waiting) if row.key == key), min(self.at, len(self.waiting)))
-        if self.at >= len(self.waiting):
-            self.at = 0
+        stays = self.at if self.at < len(found) else 0
+        self.at = next((at for at, row in enumerate(found) if row.key == key), stays)
         self._show()
 
     @property

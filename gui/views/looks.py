@@ -77,6 +77,20 @@ STATUSES: Mapping[str, Looks] = {
 }
 """Statuses of an entry of the ledger, before them what is none yet."""
 OTHER = Looks("Other", "circle-question-mark", "hint")
+ROLES: Mapping[str, Looks] = {
+    "user": Looks("you", "user", "accent"),
+    "assistant": Looks("assistant", "sparkles", "ramp:2"),
+    "agent": Looks("agent", "users", "ramp:5"),
+    "system": Looks("system", "settings", "hint"),
+    "tool": Looks("tool", "terminal", "hint"),
+}
+"""Who speaks in a conversation."""
+
+
+def who_speaks(role: str) -> Looks:
+    """How a role looks, also one that no reader gives today."""
+    return ROLES.get(role, Looks(role, "message-square", "hint"))
+
 
 _HEX = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _UNIQUE = re.compile(rf"\A{_HEX}-|[-_]{_HEX}(?=\W|\Z)|[-_]\d{{10,}}(?=\W|\Z)")
@@ -131,17 +145,11 @@ def short_folder(folder: str) -> str:
     return "~" + folder[len(home) :] if is_below(folder, home) else folder
 
 
-def since(when: float, now: float | None = None) -> str:
-    """How long ago something was, as a window says it that counts by the minute: `now`, `5 min`; "" for 0."""
+def ago(when: float, now: float | None = None) -> str:
+    """How long ago something was, as a window says it that counts by the minute: `just now`, `5 min ago`; "" for 0."""
     if not when:
         return ""
-    return "now" if (time.time() if now is None else now) - when < 60 else age(when, now)
-
-
-def ago(when: float, now: float | None = None) -> str:
-    """The same in a sentence: `just now`, `5 min ago`."""
-    words = since(when, now)
-    return "just now" if words == "now" else f"{words} ago" if words else ""
+    return "just now" if (time.time() if now is None else now) - when < 60 else f"{age(when, now)} ago"
 
 
 def left_words(seconds: float) -> str:

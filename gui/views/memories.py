@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
@@ -52,10 +53,6 @@ class MemoryBook:
     archived: tuple[Memory, ...] = ()
     skipped: tuple[str, ...] = ()
 
-    def of(self, archived: bool) -> tuple[Memory, ...]:
-        """The memories of the one list or the other."""
-        return self.archived if archived else self.saved
-
     def find(self, key: object) -> Memory | None:
         """The memory of a row; its key is the path of its file."""
         return next((row for row in (*self.saved, *self.archived) if str(row.path) == key), None)
@@ -83,9 +80,11 @@ def gather(workspace: Workspace, before: MemoryBook | None) -> MemoryBook:
 
 def rows(book: MemoryBook) -> tuple[FlowRow, ...]:
     """The memories, newest first; below their own head those in the archive."""
-    saved, archived = (tuple(row_of(memory, old) for memory in book.of(old)) for old in (False, True))
+    saved = tuple(row_of(memory, False) for memory in book.saved)
+    if not book.archived:
+        return saved
     head = FlowRow(("group", ARCHIVE, 0), "Archived", "no agent recalls these", "archive", "hint", head=True)
-    return (*saved, head, *archived) if archived else saved
+    return (*saved, head, *(row_of(memory, True) for memory in book.archived))
 
 
 def context_words(file: ContextFile) -> tuple[str, ...]:
@@ -117,9 +116,10 @@ def shown(content: str) -> str:
     return text[:SHOWN_LETTERS].rstrip() + " …" if cut else text
 
 
-def which(book: MemoryBook, memory: Memory, archived: bool) -> str:
-    """The name of a memory for the commands: its file name, with the scope's id where both places have one such."""
-    twins = [row for row in book.of(archived) if row.path.name == memory.path.name]
+def which(rows: Sequence[Memory], memory: Memory) -> str:
+    """The name of one of some memories for the commands: its file name, with the scope's id where both places have one
+    such."""
+    twins = [row for row in rows if row.path.name == memory.path.name]
     return memory.path.stem if len(twins) == 1 else f"{memory.scope}:{memory.id}"
 
 
@@ -133,7 +133,7 @@ def written(workspace: Workspace, words: str) -> Saved:
 
 def move(shell: Shell, book: MemoryBook, memory: Memory, action: str) -> None:
     """Archive a memory as it was seen, or restore it."""
-    name = which(book, memory, action == "restore")
+    name = which(book.archived if action == "restore" else book.saved, memory)
 
     def moved(workspace: Workspace) -> Moved:
         if action == "restore":

@@ -45,7 +45,6 @@ BELOW = 80
 class ConversationReader:
     """The page over the middle of the panel. `on_close()` is called when it is left."""
 
-    name = "reader"
     keys = (
         ("Esc", "Back"),
         ("Ctrl+F, /", "Find in the conversation"),
@@ -83,7 +82,7 @@ class ConversationReader:
 
     # --- items ---
 
-    def build(self, parent: int) -> int:
+    def build(self, parent: int) -> None:
         """Make everything once; hidden."""
         look = self._look
         self.item = box(look, parent, "gutter", show=False)
@@ -121,7 +120,6 @@ class ConversationReader:
         self.canvas.build(self._side)
         self.map.build(self._strip)
         look.follow(page, self._fit)
-        return self.item
 
     def _fit(self, width: float, _height: float) -> None:
         px = self._look.px

@@ -22,7 +22,7 @@ from gui.toolkit.icons import icon
 from gui.toolkit.letters import LETTERS, Wide, cut, wrapped
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import Line, Run, Style, lines_of_code, lines_of_words
-from gui.views.looks import CATEGORIES
+from gui.views.looks import CATEGORIES, ROLES
 from gui.views.reader_rows import CALL, CODE, HEAD, NOTE, OUTPUT, WORDS, Mark, Piece, Place, Script, one_line_of
 
 LEFT, TIME, FACE, TEXT = 14, 14, 58, 92  # unscaled pixels: where time, face and words begin
@@ -33,10 +33,6 @@ CODE_HEAD, CODE_EDGE, BOX, AFTER, APART = 28, 8, 9, 8, 6
 WIDEST, NOTES, NOTES_LEAST, NOTES_GAP, ICONS = 760, 300, 210, 24, 44
 ROOM_FOR_NOTES, ROOM_FOR_TIME = 860, 560
 WIDER, NOTES_WIDER = 80, 140
-ROLES = {
-    "user": ("user", "accent"), "assistant": ("sparkles", "ramp:2"), "agent": ("users", "ramp:5"),
-    "system": ("settings", "hint"), "tool": ("terminal", "hint"),
-}  # fmt: skip
 NOTE_LINES = 7
 LAID = 600
 """This many pieces stay laid out."""
@@ -270,7 +266,7 @@ class Sheet:
 
     def _paint_head(self, pen: Pen, piece: Piece, y: float) -> None:
         px, shape = self._look.px, self.shape
-        sign, color = ROLES.get(piece.state, ROLES["system"])
+        _, sign, color, _ = ROLES.get(piece.state, ROLES["system"])
         y += px(HEAD_ABOVE)
         if shape.times:
             pen.words(px(TIME), y + px(2), piece.aside, "mono", "hint")

@@ -196,11 +196,9 @@ class SearchView(ListView[Findings]):
         ("Ctrl+O", "Open its file in the editor"),
         ("Esc", "Clear the search; again: back to where you were"),
     )
-    DATA = Findings
     ACTIONS = ACTIONS
     ACTION_KEYS = KEYS
     TEACH = TEACH
-    FILTER = "Search everything"
 
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell, Findings())
@@ -219,19 +217,16 @@ class SearchView(ListView[Findings]):
         super().build(parent)
         self._show()
 
-    def add_filter(self, parent: int) -> None:
-        parent = self._shell.search_place or parent
-        self.filter = text_field(self._look, parent, placeholder=f"{icon('search')}  Search everything      /",
-                                 on_change=self.typed, anew=True)  # fmt: skip
+    def above(self, parent: int) -> None:
+        """The field, chips of the kinds, and what could not be searched."""
+        self.filter = text_field(self._look, self._shell.search_place or parent, on_change=self.typed, anew=True,
+                                 placeholder=f"{icon('search')}  Search everything      /")  # fmt: skip
         self._look.theme(self.filter, "search")
-
-    def below(self, parent: int) -> None:
-        """Chips of the kinds, and what could not be searched."""
         chips = ChipRow(self._look, parent, parent)
-        self.all = chips.add("All", "accent", lambda _on: self.choose(""))
+        self.all = chips.add("All", "accent", partial(self.choose, ""))
         self.at_rest = self.all.item
         self.chips = {
-            kind: chips.add(looks.name, looks.color, partial(self._chosen, kind)) for kind, looks in ENTRY_KINDS.items()
+            kind: chips.add(looks.name, looks.color, partial(self._turn, kind)) for kind, looks in ENTRY_KINDS.items()
         }
         line = int(dpg.add_group(horizontal=True, parent=parent))
         self._row = int(dpg.add_group(horizontal=True, parent=line, show=False))
@@ -351,8 +346,9 @@ class SearchView(ListView[Findings]):
         self.chosen = Wanted()
         self._ask()
 
-    def _chosen(self, kind: str, on: bool) -> None:
-        self.choose(kind if on else "")
+    def _turn(self, kind: str) -> None:
+        """A click on its chip: this kind alone, or all again."""
+        self.choose(kind if self.chips[kind].on else "")
 
     def _ask(self, again: bool = False) -> None:
         """Search for what is wanted now; one question at a time, and only the answer to the last one is shown."""

@@ -117,9 +117,8 @@ def find(workspace: Workspace, wanted: Wanted, project: str = "") -> Findings:
     hits: dict[str, Hit | ConversationHit] = {}
     for hit in sorted(report.listed, key=lambda hit: not is_of(hit, project)):
         hits.setdefault(key_of(hit), hit)
-    return Findings(
-        wanted, tuple(hits.values()), dict(counts), notes, waits, searched_words(report), left_words(report)
-    )
+    left = count(report.waiting, "conversation is left", "conversations are left") if report.waiting else ""
+    return Findings(wanted, tuple(hits.values()), dict(counts), notes, waits, searched_words(report), left)
 
 
 def is_of(hit: Hit | ConversationHit, project: str) -> bool:
@@ -134,15 +133,11 @@ def is_of(hit: Hit | ConversationHit, project: str) -> bool:
 
 def searched_words(report: FindReport) -> str:
     """`Searched: 4 entries and 30 conversations with 512 turns`."""
-    entries = [count(report.entries, "entry").replace("entrys", "entries")]
-    spoken = [f"{count(report.conversations, 'conversation')} with {count(report.turns, 'turn')}"]
-    what = (entries if report.entries or not report.turns else []) + (spoken if report.turns else [])
-    return f"Searched: {' and '.join(what)}"
-
-
-def left_words(report: FindReport) -> str:
-    """`203 conversations are left`, "" where all were searched."""
-    return count(report.waiting, "conversation is left", "conversations are left") if report.waiting else ""
+    entries = count(report.entries, "entry", "entries")
+    if not report.turns:
+        return f"Searched: {entries}"
+    spoken = f"{count(report.conversations, 'conversation')} with {count(report.turns, 'turn')}"
+    return f"Searched: {entries} and {spoken}" if report.entries else f"Searched: {spoken}"
 
 
 NOT_YET = "not searched yet"
@@ -165,7 +160,7 @@ def key_of(hit: Hit | ConversationHit) -> str:
 def conversation_row(hit: ConversationHit) -> FlowRow:
     """A conversation as a row: its title, its best turn, and which of its turns speak of it."""
     terms, looks = terms_of(hit.why), ENTRY_KINDS["conversation"]
-    who = SPEAKERS.get(hit.role, capital(hit.role))
+    who = "You" if hit.role == "user" else capital(hit.role)
     begin = f"{who}, turn {hit.turn:,}:  " if hit.turn else ""
     said = _CELLS.sub(lambda line: line[0].replace("|", " "), _SIGNS.sub(" ", visible(hit.text)))
     said = " ".join(said.split())
@@ -183,7 +178,6 @@ def conversation_row(hit: ConversationHit) -> FlowRow:
 _SIGNS = re.compile(r"\|(?=[:| ]*-)[-:| ]+\||(?:^|\n)#+ ")
 _CELLS = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)
 """A row of a table: elsewhere the sign is a pipe, without which a command is another one."""
-SPEAKERS = {"user": "You", "assistant": "Assistant", "tool": "Tool"}
 
 
 def marked_row(key: str, words: str, terms: Sequence[str]) -> FlowRow:

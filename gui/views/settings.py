@@ -22,7 +22,7 @@ from core.commands.sources import title_of
 from gui.shell import Shell, View
 from gui.state import State
 from gui.toolkit.icons import icon
-from gui.toolkit.layout import box, card, lowered, spread
+from gui.toolkit.layout import box, lowered, spread
 from gui.toolkit.letters import END, PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, choices, say, text, text_field
@@ -211,7 +211,7 @@ class SettingsView(View):
         """Make the page; the fields come with the first settings that are read, once."""
         look = self._look
         self._page = box(look, parent, "clear", scroll=True)
-        self._card = card(look, self._page, kind="settings").item
+        self._card = box(look, self._page, "settings", height=0)
         look.follow(parent, self._fit)
         left, right = spread(look, self._page)
         self.open = Button(look, left, "", self._shell.open_settings, icon="external-link", kind="link", shortcut="O",

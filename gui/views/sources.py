@@ -21,7 +21,7 @@ from core.commands.sources import ALL, HOME, KEEP_DAYS, NAMES, SourceFound, Sour
 from core.commands.workspace import utc_now
 from gui.shell import RUN, Shell
 from gui.state import State
-from gui.toolkit.layout import card, lowered, spread
+from gui.toolkit.layout import box, lowered, spread
 from gui.toolkit.letters import PATH
 from gui.toolkit.theme import Look
 from gui.toolkit.widgets import Button, Toggle, hint, say, say_hint, text
@@ -161,7 +161,7 @@ class SourcesColumn:
     def build(self, parent: int) -> None:
         """Make a line for every source there can be."""
         look = self._look
-        self._card = card(look, parent).item
+        self._card = box(look, parent, "card", height=0)
         left, right = spread(look, self._card)
         text(look, lowered(look, left, 6), "What a harvest reads", "strong")
         self.again = Button(look, right, "", self.look, icon="refresh-cw", kind="ghost",

@@ -12,6 +12,7 @@ import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import zip_longest
 from pathlib import PurePath
 
 import dearpygui.dearpygui as dpg
@@ -27,7 +28,7 @@ from gui.shell import Shell
 from gui.state import Selection, Snapshot, State
 from gui.toolkit.drawing import SegmentBar
 from gui.toolkit.icons import icon
-from gui.toolkit.layout import box, card, lowered, space, spread
+from gui.toolkit.layout import box, lowered, space, spread
 from gui.toolkit.letters import shortened
 from gui.toolkit.rows import Line, Rows
 from gui.toolkit.theme import Look
@@ -175,7 +176,7 @@ class StartColumn:
     def build(self, parent: int) -> None:
         """Make the card of the next conversation, and the two lists below it."""
         look = self._look
-        self._card = card(look, parent).item
+        self._card = box(look, parent, "card", height=0)
         text(look, self._card, "Your next conversation in", "strong")
         row = int(dpg.add_group(horizontal=True, parent=self._card))
         self.project = choices(look, row, [NO_PROJECT], self.chosen, 140)
@@ -442,12 +443,9 @@ class Brief:
         dpg.set_value(self._words, start_words(start))
         parts = [(amount, CATEGORIES[name].color) for name, amount in start.sections]
         self._bar.set(parts if start.injected else (), start.most or 1)
-        self._put(lines)
-
-    def _put(self, lines: Sequence[Line]) -> None:
         self._keys = [line.key for line in lines]
         words = foot_words(lines, self._look.place()[2] / self._look.px(LETTER))
-        for at, link in enumerate(self.links):
-            link.show(at < len(lines))
-            if at < len(lines):
-                link.set_label(words[at])
+        for link, label in zip_longest(self.links, words):
+            link.show(label is not None)
+            if label is not None:
+                link.set_label(label)

@@ -162,7 +162,7 @@ class StateLine:
         self.told: ErrorInfo | None = None
         """What stands at the foot of the panel, and need not be said here."""
 
-    def build(self, parent: int) -> int:
+    def build(self, parent: int) -> None:
         """Make the line inside `parent`."""
         look = self._look
         bar = box(look, parent, "foot", height=STATE_HEIGHT)
@@ -188,7 +188,6 @@ class StateLine:
                               kind="secondary")  # fmt: skip
         self._harvest_tip = hint(look, self.harvest.item, HARVEST.tip, label_of(self._shortcuts, "harvest"))
         look.follow(bar, self._fit)
-        return bar
 
     def _fit(self, width: float, _height: float) -> None:
         narrow = width < self._look.px(NARROW)

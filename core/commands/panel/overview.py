@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,11 +75,11 @@ class Overview:
         return next((row for row in self.files if row.file == name), None)
 
 
-def overview(workspace: Workspace, now: Callable[[], datetime] = utc_now, problem: str = "") -> Overview:
+def overview(workspace: Workspace, problem: str = "") -> Overview:
     """Gather all of it; reads only. `problem` is why the settings on the disk cannot be read, "" for nothing. Raises
     KnowledgeError when the digest or the files cannot be read at all."""
     paths = workspace.paths
-    state = status(workspace, now(), problem)
+    state = status(workspace, utc_now(), problem)
     listed = runs(workspace)
     try:
         rows = store_files(paths, read_changes(paths))

@@ -45,6 +45,7 @@ from gui.views.looks import (
     short_folder,
     short_name,
     tags_words,
+    who_speaks,
 )
 from gui.views.reader_rows import clock, in_parts, marked_down
 from gui.views.start import hand_words
@@ -128,12 +129,6 @@ def text_rows(text: str) -> tuple[FlowRow, ...]:
     return tuple(FlowRow(("text", "all", at), piece, "", "", "hint", "muted", COPY) for at, piece in pieces)
 
 
-ROLES: dict[str, tuple[str, str, str]] = {
-    "user": ("you", "user", "accent"),
-    "assistant": ("assistant", "sparkles", "ramp:2"),
-    "tool": ("tool", "terminal", "hint"),
-    "system": ("system", "settings", "hint"),
-}
 _FROM = re.compile(r"\[from: ([^,\]\n]+)([,\]])")
 WHERE = {"in place": "in its place", "trash": "in the trash", "changed": "changed since", "gone": "removed",
          "archive": "kept in the archive"}  # fmt: skip
@@ -172,14 +167,10 @@ def load(workspace: Workspace, selected: Selection, file: FileState | None = Non
     if apart or "memories/" in selected.key:
         with suppress(KnowledgeError):
             return memory_page(read_memory(Path(path), PROJECT if apart else GLOBAL), path)
-    return file_page(selected.key, path, file, _text_of(workspace, path))
-
-
-def _text_of(workspace: Workspace, path: str) -> str:
-    """The beginning of a file; "" for one that cannot be read."""
+    text = ""
     with suppress(KnowledgeError):
-        return source_text(workspace, path, FILE_BYTES).text
-    return ""
+        text = source_text(workspace, path, FILE_BYTES).text
+    return file_page(selected.key, path, file, text)
 
 
 # --- a conversation --------------------------------------------------------------------------------------------------
@@ -271,13 +262,13 @@ def _beginning(turn: ReadableTurn, at: int) -> str:
 
 def turn_rows(at: int, turn: Turn | ReadableTurn, here: bool = False) -> list[FlowRow]:
     """One turn, in pieces that are not endlessly long; the one that is `here` stands out."""
-    word, picture, color = ROLES.get(turn.role, (turn.role, "message-square", "hint"))
+    who = who_speaks(turn.role)
     tone = "text" if turn.role in ("user", "assistant") else "muted"
     pieces = list(in_parts(visible(turn.text.strip() or "(nothing)"), CHUNK))
-    meta, sign = joined(word, _clock(turn.time), "found here" if here else ""), "target" if here else picture
+    meta, sign = joined(who.name, _clock(turn.time), "found here" if here else ""), "target" if here else who.icon
     metas, signs = [*[""] * (len(pieces) - 1), meta], [sign, *[""] * (len(pieces) - 1)]
     return [
-        FlowRow(("turn", at, number), piece, metas[number], signs[number], color, tone, COPY)
+        FlowRow(("turn", at, number), piece, metas[number], signs[number], who.color, tone, COPY)
         for number, piece in enumerate(pieces)
     ]
 
@@ -341,15 +332,15 @@ def evidence_rows(kept: Evidence) -> tuple[FlowRow, ...]:
         turn = f"turn {kept.turn}" if kept.turn else ""
         meta = joined(turn, WHY.get(kept.problem, kept.problem))
         return (FlowRow(("proof", 0), f"“{visible(kept.quote)}”", meta, "quote", "edited", "text", COPY),)
-    word, picture, color = ROLES.get(place.role, (place.role, "message-square", "hint"))
+    who = who_speaks(place.role)
     before, after = (
-        [FlowRow(("proof", at, side), piece, "", "", color, "hint", COPY)
+        [FlowRow(("proof", at, side), piece, "", "", who.color, "hint", COPY)
          for at, piece in enumerate(in_parts(visible(text.strip()), CHUNK))]
         for side, text in enumerate((place.before, place.after), 1)
     )  # fmt: skip
     day = f"{local_day(place.time)} {_clock(place.time)}" if place.time else ""
-    meta = joined(capital(word), f"turn {place.turn:,} of {place.of:,}", day)
-    return (*before, FlowRow(("proof", 0), visible(place.quote), meta, picture, color, "text", COPY), *after)
+    meta = joined(capital(who.name), f"turn {place.turn:,} of {place.of:,}", day)
+    return (*before, FlowRow(("proof", 0), visible(place.quote), meta, who.icon, who.color, "text", COPY), *after)
 
 
 def said_row(at: int, found: Found) -> FlowRow:

@@ -26,7 +26,7 @@ from gui.toolkit.layout import box, spread
 from gui.toolkit.letters import shortened
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import lettered
-from gui.toolkit.widgets import Button, ButtonRow, CopyText, hint, say, say_hint, text
+from gui.toolkit.widgets import Button, ButtonRow, copy_text, hint, say, say_hint, text
 from gui.views.inspector.rows import BUTTONS, Page, leads_to, load, rows_of
 from gui.views.knowledge_rows import act_of, change, select_added
 from gui.views.list_view import the_same
@@ -60,7 +60,7 @@ class Inspector:
         self._icon = text(look, head, "", "heading", "accent")
         self._title = text(look, head, "", "heading", wrap=True)
         self._title_tip = hint(look, self._title, "")
-        self._path = CopyText(look, self._full)
+        self._path = copy_text(look, self._full)
         self._body = text(look, self._full, "", wrap=True)
         self._facts = [text(look, self._full, "", "small", "muted", wrap=True) for _ in range(FACTS)]
         self._warning = int(dpg.add_group(horizontal=True, parent=self._full))
@@ -137,8 +137,7 @@ class Inspector:
         look.tint(self._icon, page.color)
         dpg.set_value(self._title, lettered(shortened(page.title)))
         say_hint(self._title_tip, page.title)
-        self._path.set(page.path)
-        dpg.configure_item(self._path.item, show=bool(page.path))
+        say(self._path, page.path)
         say(self._body, lettered(page.body))
         for item, words in zip_longest(self._facts, page.facts[:FACTS], fillvalue=""):
             say(int(item), lettered(str(words)))

@@ -14,7 +14,7 @@ from gui.toolkit.flow_rows import FlowRow
 from gui.toolkit.letters import shortened
 from gui.toolkit.typeset import visible
 from gui.views.looks import Looks, joined, short_folder
-from gui.views.reader_rows import CODE, blocks, marked_down
+from gui.views.reader_rows import CODE, blocks, marked_down, one_line_of
 
 if TYPE_CHECKING:
     from core.commands.library.use import Answered
@@ -100,7 +100,7 @@ def answer_row(one: Dossier, said: str) -> FlowRow:
 
 def quoted(content: str) -> str:
     """How a passage begins, without its headings and the fences around its code; further down "#" begins a comment."""
-    return shortened(plain(_FENCES.sub("", _HEADINGS.sub("", content))) or plain(content), QUOTE)
+    return shortened(one_line_of(_FENCES.sub("", _HEADINGS.sub("", content))) or one_line_of(content), QUOTE)
 
 
 def document_rows(state: LibraryPage) -> list[FlowRow]:
@@ -114,7 +114,7 @@ def document_rows(state: LibraryPage) -> list[FlowRow]:
                       local_day(str(one["ingested_at"])), short_folder(str(one["path"])))  # fmt: skip
         sign = TYPES.get(str(one["content_type"]), "file") if active else "archive"
         color, tone = ("accent", "text") if active else ("hint", "hint")
-        title = shortened(plain(str(one["title"] or one["path"])), TITLE)
+        title = shortened(one_line_of(str(one["title"] or one["path"])), TITLE)
         made.append(FlowRow(one["id"], title, meta, sign, color, tone, frozenset({*can, "open", "copy"})))
     return made
 
@@ -130,10 +130,10 @@ def sheet(state: LibraryPage) -> list[FlowRow]:
     document = state.document
     if document is None:
         return []
-    title = shortened(plain(str(document["title"])), TITLE)
+    title = shortened(one_line_of(str(document["title"])), TITLE)
     return [
         FlowRow("title", title, short_folder(str(document["path"])), strong=len(title)),
-        FlowRow("summary", plain(str(document["summary"] or "")) or "Without a summary.", text_color="muted"),
+        FlowRow("summary", one_line_of(str(document["summary"] or "")) or "Without a summary.", text_color="muted"),
     ]
 
 
@@ -142,19 +142,23 @@ def dossier_rows(one: Dossier, said: str = "") -> list[FlowRow]:
     chunk, title, whole = one.chunk, place_of(one), one.chunk.content.strip()
     about = joined(one.origin.strip("[]"), chunk.chunk_type, chunk.rhetorical_mode,
                    f"{chunk.token_count} tokens" if chunk.token_count else "")  # fmt: skip
-    learned = plain(chunk.functional_profile or "") or "Nothing yet: a consolidation says it from five uses on."
-    told = [("In short", plain(chunk.summary or "")), ("Good for", learned)]
+    learned = one_line_of(chunk.functional_profile or "") or "Nothing yet: a consolidation says it from five uses on."
+    told = [("In short", one_line_of(chunk.summary or "")), ("Good for", learned)]
     if one.source is not None:
         profile = (
-            plain(one.source.functional_profile or "") or f"{task_words(one.source.source_type)}, nothing learned yet"
+            one_line_of(one.source.functional_profile or "")
+            or f"{task_words(one.source.source_type)}, nothing learned yet"
         )
         told.append((f"Source: {one.source.domain}", profile))
-    told += [("Beware", plain(caution)) for caution in one.beside]
+    told += [("Beware", one_line_of(caution)) for caution in one.beside]
     told.append(("Why it was found", why_words(one.why)))
     told.append(("You said", said) if said or one.tally else ("How it was used", "Never yet: W, P, M or L says how."))
     told += [(f"How it was used for {task_words(task)}", outcome_words(numbers)) for task, numbers in one.tally.items()]
     told += [
-        (local_day(trace.timestamp.isoformat()), f"{trace.outcome}{f': {plain(trace.notes)}' if trace.notes else ''}")
+        (
+            local_day(trace.timestamp.isoformat()),
+            f"{trace.outcome}{f': {one_line_of(trace.notes)}' if trace.notes else ''}",
+        )
         for trace in one.traces[:TRACES]
     ]
     needs = "it needs what stands around it in its document" if chunk.needs_context else ""
@@ -167,7 +171,7 @@ def dossier_rows(one: Dossier, said: str = "") -> list[FlowRow]:
 
 def labelled(key: Hashable, label: str, words: str) -> FlowRow:
     """A label, and below it what it says."""
-    row = marked_down(key, f"{plain(label)}\n{words}")
+    row = marked_down(key, f"{one_line_of(label)}\n{words}")
     return replace(row, strong=row.text.index("\n"), text_color="muted")
 
 
@@ -185,14 +189,9 @@ def passage(text: str) -> Iterator[FlowRow]:
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
-def plain(text: str) -> str:
-    """Text on one line, in which nothing hides."""
-    return visible(" ".join(text.split()))
-
-
 def place_of(one: Dossier) -> str:
     """Document and heading, without saying a thing twice."""
-    title, heading = plain(one.document.title or one.document.source), plain(one.chunk.heading)
+    title, heading = one_line_of(one.document.title or one.document.source), one_line_of(one.chunk.heading)
     begins = heading == title or heading.startswith(f"{title} > ")
     return shortened(heading if begins else " > ".join(part for part in (title, heading) if part), TITLE)
 

@@ -73,11 +73,9 @@ class LibraryView(ListView[LibraryPage]):
         ("N", "Add documents"),
         ("Delete, R", "Archive a document, bring it back"),
     )
-    DATA = LibraryPage
     ACTIONS = ACTIONS
     ACTION_KEYS: Mapping[str, str] = {one.shortcut: one.name for one in ACTIONS}
     TEACH = TEACH
-    FILTER = "Ask the library, then Enter"
 
     def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell, LibraryPage())
@@ -103,9 +101,11 @@ class LibraryView(ListView[LibraryPage]):
         self.sheet = FlowList(look).build(columns.panes[1].item)
         self._show()
 
-    def below(self, parent: int) -> None:
-        """What belongs to documents, below the field; what could not be done as asked."""
+    def above(self, parent: int) -> None:
+        """The field; below it what belongs to documents, and what could not be done as asked."""
         look = self._look
+        ask = f"{icon('funnel')}  Ask the library, then Enter      /"
+        self.filter = text_field(look, parent, placeholder=ask, on_change=self.typed)
         line = self._documents = int(dpg.add_group(parent=parent))
         self.path = text_field(
             look, line, placeholder=f"{icon('plus')}  Add a file, folder or address, then Enter      N"
