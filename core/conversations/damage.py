@@ -7,12 +7,11 @@ A document that breaks off gives what stands before; one that is damaged in its 
 
 from __future__ import annotations
 
-import json
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 
 from core.conversations.lines import BOM
-from core.conversations.records import json_lines, parse_object
+from core.conversations.records import DECODER, json_lines, parse_object
 
 WIDE = (
     (BOM_UTF32_LE, "utf-32-le"),
@@ -26,7 +25,6 @@ _STRING = r'"(?:[^"\\]|\\.)*+"'
 # An object with a name and a colon, alone or in a list: no text begins like this by chance.
 _SURELY = re.compile(rf"\s*(?:\[\s*)?\{{\s*(?:{_STRING}\s*:|\Z)")
 _PERHAPS = re.compile(rf"\s*(?:\{{\s*\}}|\[\s*(?:\{{|\[|\]|(?:{_STRING}|-?\d[\d.eE+-]*|true|false|null)\s*[,\]]))")
-_DECODER = json.JSONDecoder(strict=False)
 
 
 def as_utf8(data: bytes, cut: bool = False) -> bytes:
@@ -88,7 +86,7 @@ def _broken(data: bytes) -> bool:
     if not text.startswith(("{", "[")) or not text.endswith(("}", "]")):
         return False
     try:
-        _DECODER.decode(text.lstrip())
+        DECODER.decode(text.lstrip())
     except (ValueError, RecursionError):
         return True
     return False
@@ -106,7 +104,7 @@ def json_values(data: bytes) -> int:
     if not begins_like_json(text):
         return 0
     try:
-        end = _DECODER.raw_decode(text)[1]
+        end = DECODER.raw_decode(text)[1]
     except RecursionError:
         return 1
     except ValueError:  # it may be written still, or cut

@@ -11,9 +11,8 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.conversations.conversation import Turn
 from core.conversations.events import Event, follow_ups
@@ -29,10 +28,6 @@ class Line(NamedTuple):
     end: int
 
 
-_LINE: Any = partial(tuple.__new__, Line)
-"""Makes a line of a tuple: a third of the time that `Line` takes."""
-
-
 class Label(NamedTuple):
     """What a reader knows about one line.
 
@@ -46,10 +41,6 @@ class Label(NamedTuple):
     opens: bool = False
     time: str = ""
     agent: str | None = None
-
-
-Labelled = Label | tuple[str, str | None]
-"""What a reader gives for a line: of most lines role and text are enough, in a third of the time."""
 
 
 # Tags around text that nobody in the conversation said: context put in by the tool, and what tools gave back.
@@ -86,10 +77,10 @@ def split_lines(data: bytes) -> list[Line]:
         texts = [text.rstrip("\r") for text in texts]
     ends = list(accumulate(map(len, rows), lambda end, length: end + length + 1, initial=first))
     starts, ends = ends[:-1], [*ends[1:-1], len(data)]
-    return list(map(_LINE, zip(texts, starts, ends, strict=False)))
+    return list(map(Line, texts, starts, ends))
 
 
-def fold_turns(lines: Sequence[Line], labels: Iterable[Labelled]) -> tuple[Turn, ...]:
+def fold_turns(lines: Sequence[Line], labels: Iterable[Label]) -> tuple[Turn, ...]:
     """Join labelled lines into turns; a turn without words is left out. There is one label for each line."""
     turns: list[Turn] = []
     role, time, agent, words = "", "", "", list[str]()
@@ -101,23 +92,15 @@ def fold_turns(lines: Sequence[Line], labels: Iterable[Labelled]) -> tuple[Turn,
             turns.append(Turn(role, text, time, start, end, agent=agent))
         words.clear()
 
-    say = words.append
-    for (_, begins, ends), label in zip(lines, labels, strict=True):
-        if isinstance(label, Label):
-            now, text, opens, at, who = label
-            now = now or role
-            if opens or now != role or (who is not None and who != agent):
-                close()
-                role, start, agent = now, begins, agent if who is None else who
-                time = at if opens else time
-        else:
-            now, text = label
-            if now and now != role:
-                close()
-                role, start = now, begins
-        end = ends
-        if text is not None and role:
-            say(text)
+    for line, label in zip(lines, labels, strict=True):
+        now, who = label.role or role, agent if label.agent is None else label.agent
+        if label.opens or now != role or who != agent:
+            close()
+            role, start, agent = now, line.start, who
+            time = label.time if label.opens else time
+        end = line.end
+        if label.text is not None and role:
+            words.append(label.text)
     close()
     return tuple(turns)
 

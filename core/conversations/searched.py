@@ -50,8 +50,6 @@ _ERROR = re.compile(
     r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|error(?:\[\w+\])?|fatal|panicked|FAILED|failed|denied|not found|refused|"
     r"Traceback|undefined|cannot|unable to)\b"
 )
-_MAY_TELL = ("rror", "xception", "fail", "fatal", "panick", "denied", "refused", "not found", "raceback", "undefined",
-             "cannot", "unable", "arning", "FAIL")  # fmt: skip
 
 
 def searched(turn: Turn, clear: Callable[[str], str]) -> str:
@@ -101,20 +99,14 @@ def output(text: str, clear: Callable[[str], str]) -> str:
         short = cut(text, SEEN, SEEN)
         head, mark, tail = short.partition("\n[… ")
         between = text[len(head) : len(text) - len(tail)] if mark else ""
-        errors = _errors([line for line in between.split("\n")[1:-1] if len(line) < 2000] if _tells(between) else [])
+        errors = _errors([line for line in between.split("\n")[1:-1] if len(line) < 2000])
         text = clear("\n".join([head, *errors, tail.partition("…]\n")[2]]))
     else:
         text = clear(text)
     kept = lines = [line for line in map(str.strip, text.split("\n")) if line]
     if len(lines) > 2 * LINES:
-        middle = _errors(lines[LINES:-LINES] if _tells(text) else [])
-        kept = [*lines[:LINES], *middle, *lines[-LINES:]]
+        kept = [*lines[:LINES], *_errors(lines[LINES:-LINES]), *lines[-LINES:]]
     return "\n".join(line if len(line) <= LINE_CHARACTERS else _short(line) for line in kept)
-
-
-def _tells(text: str) -> bool:
-    """Whether an error may be told in a text: asked first, for most tell of none."""
-    return any(word in text for word in _MAY_TELL)
 
 
 def _errors(lines: Sequence[str]) -> list[str]:

@@ -46,16 +46,13 @@ DOCUMENT_VALUE, DOCUMENT_CHARACTERS = 6000, 8000
 """Of a document that is written still more is kept: it is what the assistant says."""
 COMMAND_CHARACTERS = 2000
 
+_PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 
 
 def is_document(path: Any) -> bool:
     """Whether a file holds prose, by its name."""
-    return (
-        isinstance(path, str)
-        and "\n" not in path
-        and path[-9:].lower().endswith((".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc"))
-    )
+    return isinstance(path, str) and "\n" not in path and path.lower().endswith(_PROSE)
 
 
 def clean(text: str) -> str:

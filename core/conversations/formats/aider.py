@@ -22,7 +22,6 @@ from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Command, Commit, Edit, Event, FileRead, shortened
 from core.conversations.lines import (
     Label,
-    Labelled,
     Line,
     doubt_in_fences,
     first_line,
@@ -216,7 +215,7 @@ def _run(words: str, lines: Sequence[Line], number: int) -> Command:
     return replace(event, answered=True, output=shortened("\n".join(rows)), result=lines[first].start)
 
 
-def _labels(lines: Sequence[Line], prompts: set[int], below: set[int], strict: bool) -> Iterator[Labelled]:
+def _labels(lines: Sequence[Line], prompts: set[int], below: set[int], strict: bool) -> Iterator[Label]:
     before = ""
     # Words before the first banner or prompt are a page around the transcript, not the assistant.
     spoken = False
@@ -233,7 +232,7 @@ def _labels(lines: Sequence[Line], prompts: set[int], below: set[int], strict: b
         )
         if prompt and "(Y)es/(N)o" in text:
             # The answer to one of aider's own questions, kept with the question: nothing that the user said.
-            yield "tool", text[5:].rstrip()
+            yield Label("tool", text[5:].rstrip())
             kind = "tool"
         elif text[:2] == "# " and _BANNER.match(text):
             yield Label("system", None, opens=True)
@@ -242,15 +241,15 @@ def _labels(lines: Sequence[Line], prompts: set[int], below: set[int], strict: b
             yield Label("user", text[5:].rstrip(), opens=before != "prompt")
             spoken, kind = True, "prompt"
         elif number in below:
-            yield "tool", text.rstrip()
+            yield Label("tool", text.rstrip())
             kind = "tool"
         elif not edit and text[:1] == ">" and (text[1:2] == " " or text.rstrip() == ">"):
-            yield "tool", text[2:].rstrip()
+            yield Label("tool", text[2:].rstrip())
             kind = "tool"
         elif text.strip() == "" or text.startswith(("<div class=", "</div>", "<br/>")):
-            yield "", text if text.strip() == "" else None
+            yield Label("", text if text.strip() == "" else None)
             kind = "blank"
         else:
-            yield "assistant" if spoken else "system", text
+            yield Label("assistant" if spoken else "system", text)
             kind = "words"
         before = kind

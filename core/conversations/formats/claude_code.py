@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.events import NOT_WANTED, Call, Hook, Plan, PullRequest, Reminder, Todos, shortened
+from core.conversations.events import NOT_WANTED, Call, Hook, Plan, PullRequest, Todos, shortened
 from core.conversations.lines import INJECTED
 from core.conversations.records import Record, json_lines, object_keys
 from core.conversations.turns import Reading, answered, clean, kind_of, list_of, table_of, text_of, word
@@ -167,15 +167,15 @@ def _read_user(value: dict[str, Any], content: str | list[Any], reading: Reading
     if value.get("isCompactSummary") or said.startswith(_CONTINUED):
         reading.summary(said)
         return
-    foreign = any(value.get(key) for key in ("isMeta", "isSidechain", "isVisibleInTranscriptOnly"))
     # What a slash command stands for is put in behind it in the same moment.
     expanded = facts.command[0] and facts.command == (value.get("parentUuid"), value.get("timestamp"))
     if said.lstrip().startswith("<command-"):
         facts.command = (text_of(value.get("uuid")), text_of(value.get("timestamp")))
-    if foreign or expanded or said.startswith(_BY_THE_TOOL):
+    if value.get("isSidechain"):
         reading.say("system", said)
-        if said.strip() and not value.get("isSidechain"):
-            reading.note(Reminder(text=shortened(clean(said)), **reading.about))
+        return
+    if value.get("isMeta") or value.get("isVisibleInTranscriptOnly") or expanded or said.startswith(_BY_THE_TOOL):
+        reading.remind(said)
         return
     if said.strip() and said in facts.said_from_queue:
         return

@@ -35,7 +35,6 @@ from core.conversations.events import (
 from core.conversations.lines import (
     INJECTED,
     Label,
-    Labelled,
     Line,
     block_ends,
     code_fences,
@@ -122,7 +121,7 @@ def _day_told(row: str) -> str:
     return written_day(row.rpartition("(")[2]) if _TITLE.match(row) else ""
 
 
-def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tuple[int, str]]) -> Iterator[Labelled]:
+def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tuple[int, str]]) -> Iterator[Label]:
     marked = set(marks)
     between = marked | blocks.keys()
     base, last, role = "", -1, ""
@@ -133,7 +132,7 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
         text = line.text
         if number <= last:
             # A shell's command is the assistant's own words, what comes after is the tool's.
-            yield "assistant" if number in typed else role, text
+            yield Label("assistant" if number in typed else role, text)
             continue
         found = _MARKER.match(text) if number in marked else None
         if found:
@@ -156,13 +155,13 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
             is_shell = _SHELL.search(text) or not text.strip()
             begun, end, _ = _typed([line.text for line in lines[number : last + 1]] if is_shell else ())
             typed = range(number + begun, number + end)
-            yield role, text
+            yield Label(role, text)
         elif not text.strip() or not base:
-            yield "", text if base else None
+            yield Label("", text if base else None)
         elif text == "---" and (0 <= line_above(lines, number) <= last or _follows(lines, number + 1, between)):
-            yield "", None
+            yield Label("", None)
         else:
-            yield base, text
+            yield Label(base, text)
 
 
 def _interrupted(lines: Sequence[Line], first: int) -> bool:
