@@ -115,6 +115,16 @@ def list_of(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def tables_of(value: Any) -> list[dict[str, Any]]:
+    """The objects in a list, empty for all else."""
+    return [row for row in list_of(value) if isinstance(row, dict)]
+
+
+def text_in(value: Any, key: str) -> str:
+    """A text, or that of the member `key` where an object is around it."""
+    return text_of(value.get(key) if isinstance(value, dict) else value)
+
+
 def truth_of(value: Any) -> bool | None:
     """What says yes or no; None for all else."""
     return value if isinstance(value, bool) else None
@@ -384,8 +394,7 @@ def _members(given: Any) -> list[tuple[str, Any]]:
     """The arguments of a call by name; of several edits in one call those of each."""
     if not isinstance(given, dict):
         return [("", given)] if given else []
-    edits = given.get("edits")
-    several = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
+    several = tables_of(given.get("edits"))
     if not several:
         return list(given.items())
     return [row for row in given.items() if row[0] != "edits"] + [row for edit in several for row in edit.items()]

@@ -21,6 +21,7 @@ from core.conversations.collections.store_file import StoredSession, StoreError,
 from core.conversations.collections.stores import canonical_form
 from core.conversations.formats.opencode import created
 from core.conversations.records import parse_object
+from core.conversations.turns import table_of
 
 FILE_BYTES = 64 << 20
 """A longer file of one message or part is passed over; its place is kept, so that it is counted."""
@@ -91,8 +92,8 @@ class OpenFolder:
                 found = [os.lstat(one) for row in paths for one in row]
                 if not found:
                     continue
-                times = about.get("time")
-                stated = seconds(times.get("updated") or times.get("created")) if isinstance(times, dict) else 0.0
+                times = table_of(about.get("time"))
+                stated = seconds(times.get("updated") or times.get("created"))
                 updated = max(stated, *(row.st_mtime for row in found))
                 size = sum(row.st_size for row in found)
                 parent = bool(text(about.get("parentID")))

@@ -78,20 +78,19 @@ def _way_up(current: Any, mapping: list[Record]) -> list[Record]:
     """The nodes from the root to the current one; where that is not told, to the leaf that was written last."""
     nodes = {node.key: node for node in mapping if node.value is not None}
     if not isinstance(current, str) or current not in nodes:
-        leaves = [key for key, node in nodes.items() if node.value is not None and not node.value.get("children")]
+        leaves = [key for key, node in nodes.items() if not (node.value or {}).get("children")]
         current = max(leaves, key=lambda key: _made(nodes[key]), default=next(reversed(nodes), ""))
     way: list[Record] = []
     while isinstance(current, str) and current in nodes:
         node = nodes.pop(current)  # taken out, so that a circle ends
         way.append(node)
-        current = node.value.get("parent") if node.value else None
+        current = (node.value or {}).get("parent")
     way.reverse()
     return way
 
 
 def _made(node: Record) -> float:
-    message = (node.value or {}).get("message")
-    made = message.get("create_time") if isinstance(message, dict) else None
+    made = table_of((node.value or {}).get("message")).get("create_time")
     return float(made) if isinstance(made, int | float) and abs(made) < 1e18 else 0.0
 
 
@@ -99,8 +98,7 @@ def _read_node(node: Record, reading: Reading) -> None:
     message = (node.value or {}).get("message")
     if message is None:
         return  # the root
-    author = message.get("author") if isinstance(message, dict) else None
-    content = message.get("content") if isinstance(message, dict) else None
+    author, content = table_of(message).get("author"), table_of(message).get("content")
     if not isinstance(author, dict) or not isinstance(content, dict):
         reading.skipped += 1
         return

@@ -105,5 +105,4 @@ def _failed(wrapped: Any) -> bool | None:
     """What the record says about a call; None where it says nothing."""
     if not isinstance(wrapped, dict) or "status" not in wrapped:
         return None
-    inside = wrapped.get("value")
-    return wrapped["status"] == "error" or bool(table_of(inside).get("isError"))
+    return wrapped["status"] == "error" or bool(table_of(wrapped.get("value")).get("isError"))

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import Record, json_document, object_keys, parse_object
-from core.conversations.turns import Reading, arguments, list_of, text_of
+from core.conversations.turns import Reading, arguments, table_of, tables_of, text_of
 
 _ACTION = "action"
 """By this a call without an id waits for what the next message says."""
@@ -50,7 +50,7 @@ def _model(config: Any) -> str:
     """The model in the configuration of the run, which stands in the file as JSON inside a string."""
     value: Any = parse_object(config) if isinstance(config, str) else config
     for key in ("agent", "model", "name"):
-        value = value.get(key) if isinstance(value, dict) else None
+        value = table_of(value).get(key)
     return value if isinstance(value, str) else ""
 
 
@@ -92,13 +92,11 @@ def _issue(said: str) -> tuple[int, int]:
 
 def _read_calls(calls: Any, reading: Reading) -> int:
     """The calls of a message; how many there were."""
-    count = 0
-    for call in list_of(calls):
-        asked = call.get("function") if isinstance(call, dict) else None
-        if isinstance(asked, dict):
-            reading.call(asked.get("name"), arguments(asked.get("arguments")), id=text_of(call.get("id")) or _ACTION)
-            count += 1
-    return count
+    asked = [(call, call["function"]) for call in tables_of(calls) if isinstance(call.get("function"), dict)]
+    for call, function in asked:
+        given = arguments(function.get("arguments"))
+        reading.call(function.get("name"), given, id=text_of(call.get("id")) or _ACTION)
+    return len(asked)
 
 
 def _read_action(action: str, reading: Reading) -> None:
