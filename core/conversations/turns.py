@@ -190,8 +190,8 @@ class Reading:
         self.place = (iso_time(time), record.start, record.end)
 
     def values(self, records: Iterable[Record], time: str = "timestamp") -> Iterator[dict[str, Any]]:
-        """The objects of records, each while what follows stands in it; `time` is the member with its time. What is no
-        object is counted."""
+        """The objects of records, each while what follows stands in it; `time` is the member with its time, "" for
+        none. What is no object is counted."""
         for record in records:
             if record.value is None:
                 self.skipped += 1

@@ -34,7 +34,6 @@ _BANNER = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\
 _SIGNS = ("> $ aider", "> Aider v", "> Tokens: ", 'class="chat-transcript"', "> Applied edit to ", "> Repo-map: ")
 
 
-_EVENTS = ("> Applied", "> Skipping", "> Commit", "> Running")
 _EDITED = re.compile(r"> Applied edit to (.+?)\s*$")
 _SKIPPED = re.compile(r"> Skipping edits to (.+?) that matches gitignore spec\.\s*$")
 _COMMITTED = re.compile(r"> Commit ([0-9a-f]{7,40}) (.+?)\s*$")
@@ -185,8 +184,6 @@ def _events(lines: Sequence[Line], prompts: set[int], below: set[int]) -> Iterat
             allowed[lines[number - 1].text[2:].strip()] = "changed without being in the chat" if unseen else "created"
         if "(Y)es/(N)o" in text and (refused := _refused(lines, number, below)):
             yield refused
-        if not text.startswith(_EVENTS):
-            continue
         if edited := _EDITED.match(line.text):
             how = allowed.pop(edited[1], "")
             yield Edit(tool="edit", path=edited[1], how=how, answered=True, failed=False, **place)

@@ -36,14 +36,13 @@ def read(name: str, data: bytes) -> Conversation:
     found = json_document(data, ("messages",))
     about = found.members
     reading = Reading(skipped=int(found.torn))
-    for record in found.records("messages"):
-        value = record.value
-        role = value.get("role") if value else None
-        if value is None or role not in ("user", "assistant", "info"):
+    for value in reading.values(found.records("messages"), ""):
+        role = value.get("role")
+        if role not in ("user", "assistant", "info"):
             reading.skipped += 1
             continue
         meta, usage = value.get("meta"), table_of(value.get("usage"))
-        reading.at(record, meta.get("sentAt") if isinstance(meta, dict) else usage.get("timestamp"))
+        reading.dated(meta.get("sentAt") if isinstance(meta, dict) else usage.get("timestamp"))
         reading.model = text_of(usage.get("model")) or reading.model
         if role == "info":
             for block in list_of(value.get("content")):

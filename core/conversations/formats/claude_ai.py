@@ -59,19 +59,17 @@ def _read_chat(name: str, record: Record) -> Conversation:
     if not isinstance(messages, list):
         reading.skipped += 1
         messages = []
-    for message in messages:
+    for message in reading.values(messages, "created_at"):
         _read_message(message, reading)
     facts = {"started": value.get("created_at"), "ended": value.get("updated_at"), "model": value.get("model")}
     return reading.conversation(name, "claude_ai", id=value.get("uuid"), title=value.get("name"), **facts)
 
 
-def _read_message(record: Record, reading: Reading) -> None:
-    value = record.value
-    sender = value.get("sender") if value else None
-    if value is None or sender not in ("human", "assistant"):
+def _read_message(value: dict[str, Any], reading: Reading) -> None:
+    sender = value.get("sender")
+    if sender not in ("human", "assistant"):
         reading.skipped += 1
         return
-    reading.at(record, value.get("created_at"))
     for row in tables_of(value.get("attachments")):
         held = text_of(row.get("extracted_content"))
         if held:

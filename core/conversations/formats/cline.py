@@ -35,8 +35,6 @@ ANSWERS = ("attempt_completion", "plan_mode_respond", "ask_followup_question", "
 _RESULT = re.compile(r"\[(\w{1,60})(?: for [^\n]{0,2000})?\] Result:")
 _BROKEN = "[Response interrupted"
 _NOTICE = ("[TASK RESUMPTION]", "[ERROR]", _BROKEN, "[The user has switched", "<environment_details>")
-_SIGNS = ("[", "<", "-")
-"""With one of these a line begins that is not simply said, printed or blank."""
 _TOOLS = (
     "read_file", "write_to_file", "replace_in_file", "execute_command", "list_files", "search_files",
     "list_code_definition_names", "browser_action", "use_mcp_tool", "access_mcp_resource", "ask_followup_question",
@@ -189,15 +187,10 @@ def _starts(lines: Sequence[Line], number: int) -> bool:
 def person_labels(body: list[str]) -> Iterator[Label]:
     """Label the lines of a message that Cline sent in the user's name; one label a line."""
     tags = tuple(f"<{tag}>" for tag in _PERSON)
-    machinery = any(
-        row[:1] in _SIGNS and (row.startswith((*tags, *_NOTICE)) or _RESULT.match(row) is not None) for row in body
-    )
+    machinery = any(row.startswith((*tags, *_NOTICE)) or _RESULT.match(row) for row in body)
     zone, foreign, inside = ("system" if machinery else "user"), False, ""
     first, denied, closed = False, False, False
     for number, row in enumerate(body):
-        if row[:1] not in _SIGNS and not inside and not first:
-            yield Label("" if not row.strip() else zone, row)
-            continue
         result = _RESULT.match(row)
         if first and row.strip():
             # In place of a result stands the user's refusal, with what they want instead.
@@ -233,9 +226,6 @@ def assistant_labels(body: list[str]) -> Iterator[Label]:
     tool = speech = data = ""
     thinking = False
     for row in body:
-        if row[:1] not in _SIGNS and row[-1:] != ">" and not (tool or speech or data or thinking):
-            yield Label("" if not row.strip() else "assistant", row)
-            continue
         if thinking or row.startswith("<thinking>"):
             thinking = "</thinking>" not in row
             yield Label("system", row)

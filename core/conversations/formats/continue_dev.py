@@ -28,10 +28,8 @@ def read(name: str, data: bytes) -> Conversation:
     found = json_document(data, ("history",))
     about = found.members
     reading = Reading(skipped=int(found.torn))
-    for record in found.records("history"):
-        value = record.value or {}
+    for value in reading.values(found.records("history"), ""):
         message = value.get("message")
-        reading.at(record)
         role = kind_of(message, "role")
         said = text_of(table_of(message).get("content"))
         if role == "user":

@@ -140,11 +140,9 @@ def read_chat(name: str, data: bytes) -> Conversation:
         found = json_document(data, ("requests",))
         about, asked = found.members, found.records("requests")
         reading.skipped += found.torn
-    for record in asked:
-        if record.value is None:
-            reading.skipped += 1
-        elif not record.value.get("shouldBeRemovedOnSend"):  # taken back by the user
-            _read_request(record, record.value, reading)
+    for value in reading.values(asked):
+        if not value.get("shouldBeRemovedOnSend"):  # taken back by the user
+            _read_request(value, reading)
     facts = {"id": about.get("sessionId"), "title": about.get("customTitle"), "started": about.get("creationDate")}
     return reading.conversation(name, "vscode", folder=_path(about.get("workingDirectory")), **facts)
 
@@ -207,15 +205,14 @@ def _member(state: Any, step: Any) -> Any:
     return state[step] if inside else None
 
 
-def _read_request(record: Record, value: dict[str, Any], reading: Reading) -> None:
+def _read_request(value: dict[str, Any], reading: Reading) -> None:
     """What the user asked, and the parts of the answer; the pieces of one text come in many parts."""
-    reading.at(record, value.get("timestamp"))
     reading.person(text_in(value.get("message"), "text"))
     reading.model = text_of(value.get("modelId")) or reading.model
     metadata = table_of(table_of(value.get("result")).get("metadata"))
     rounds = tables_of(metadata.get("toolCallRounds"))
     known = {text_of(call.get("id")): call for row in rounds for call in tables_of(row.get("toolCalls"))}
-    reading.at(record, value.get("responseTimestamp") or value.get("timestamp"))
+    reading.dated(value.get("responseTimestamp") or value.get("timestamp"))
     said = ""
     for part in list_of(value.get("response")):
         kind = kind_of(part, "kind")

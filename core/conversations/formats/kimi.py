@@ -42,13 +42,8 @@ def sniff(head: str) -> bool:
 def read(name: str, data: bytes) -> Conversation:
     """Read one log."""
     reading, facts = Reading(), dict[str, str]()
-    for record in json_lines(data):
-        value = record.value
-        if value is None:
-            reading.skipped += 1
-            continue
-        stamp = value.get("timestamp", value.get("time", value.get("created_at")))
-        reading.at(record, stamp)
+    for value in reading.values(json_lines(data), ""):
+        reading.dated(value.get("timestamp", value.get("time", value.get("created_at"))))
         message = value.get("message")
         if isinstance(message, dict) and isinstance(message.get("type"), str):
             _read_wire(message, reading)

@@ -26,14 +26,13 @@ def sniff(head: str) -> bool:
 def read(name: str, data: bytes) -> Conversation:
     """Read one session; the file's name is its id."""
     reading, time = Reading(), ""
-    for record in json_lines(data):
-        value = record.value or {}
+    for value in reading.values(json_lines(data), ""):
         kind, held = kind_of(value, "kind"), value.get("data")
         if kind not in _KINDS or not isinstance(held, dict):
             reading.skipped += 1
             continue
         time = iso_time(table_of(held.get("meta")).get("timestamp")) or time
-        reading.at(record, time)
+        reading.dated(time)
         if kind == "Compaction":
             reading.summary(text_of(held.get("summary")))
             continue

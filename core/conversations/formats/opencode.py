@@ -35,9 +35,8 @@ def read(name: str, data: bytes) -> Conversation:
     info = table_of(found.members.get("info"))
     reading.skipped += "messages" not in found.members
     reading.delegated = bool(info.get("parentID"))
-    for record in found.records("messages"):
-        reading.at(record)
-        read_message(record.value or {}, reading)
+    for value in reading.values(found.records("messages"), ""):
+        read_message(value, reading)
     times = table_of(info.get("time"))
     facts = {"folder": info.get("directory"), "started": times.get("created"), "ended": times.get("updated")}
     return reading.conversation(name, "opencode", id=info.get("id"), title=info.get("title"), **facts)

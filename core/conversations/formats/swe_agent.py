@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.records import Record, json_document, object_keys, parse_object
+from core.conversations.records import json_document, object_keys, parse_object
 from core.conversations.turns import Reading, arguments, table_of, tables_of, text_of
 
 _ACTION = "action"
@@ -37,10 +37,10 @@ def read(name: str, data: bytes) -> Conversation:
     reading = Reading(skipped=int(found.torn))
     history = found.records("history")
     tasked = False
-    for record in history:
-        tasked = _read_message(record, reading, tasked) or tasked
-    for record in [] if history else found.records("trajectory"):
-        _read_step(record, reading)
+    for value in reading.values(history, ""):
+        tasked = _read_message(value, reading, tasked) or tasked
+    for value in reading.values([] if history else found.records("trajectory"), ""):
+        _read_step(value, reading)
     if not history and not found.records("trajectory") and found.members:
         reading.skipped += 1
     return reading.conversation(name, "swe_agent", model=_model(found.members.get("replay_config")))
@@ -54,14 +54,12 @@ def _model(config: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _read_message(record: Record, reading: Reading, tasked: bool) -> bool:
+def _read_message(value: dict[str, Any], reading: Reading, tasked: bool) -> bool:
     """One message; true when it was the task."""
-    value = record.value
-    role = value.get("role") if value else None
-    if value is None or role not in ("system", "user", "assistant", "tool"):
+    role = value.get("role")
+    if role not in ("system", "user", "assistant", "tool"):
         reading.skipped += 1
         return False
-    reading.at(record)
     said = text_of(value.get("content"))
     if role == "system" or value.get("is_demo") or value.get("message_type") in ("demonstration", "system_prompt"):
         reading.say("system", said)
@@ -112,12 +110,7 @@ def _read_action(action: str, reading: Reading) -> None:
         reading.called("bash", {"command": action}, id=_ACTION)
 
 
-def _read_step(record: Record, reading: Reading) -> None:
-    value = record.value
-    if value is None:
-        reading.skipped += 1
-        return
-    reading.at(record)
+def _read_step(value: dict[str, Any], reading: Reading) -> None:
     reading.say("assistant", text_of(value.get("response")) or text_of(value.get("thought")))
     if not text_of(value.get("response")):
         reading.call("bash", {"command": text_of(value.get("action"))}, id=_ACTION)
