@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from typing import NamedTuple
@@ -117,8 +117,13 @@ def doubt_after_tools(
     """
     roles = ("tool", "assistant") if stray else ("tool",)
     first = next((line.start for line, label in zip(lines, labels, strict=True) if label.role in roles), math.inf)
+    return _doubted(turns, lambda start: start > first)
+
+
+def _doubted(turns: Sequence[Turn], unsure: Callable[[int], bool]) -> tuple[Turn, ...]:
+    """The turns, in doubt who of user and assistant speaks where that is `unsure` by the byte at which they begin."""
     return tuple(
-        replace(turn, doubtful=True) if turn.start > first and turn.role in ("user", "assistant") else turn
+        replace(turn, doubtful=True) if turn.role in ("user", "assistant") and unsure(turn.start) else turn
         for turn in turns
     )
 
@@ -178,12 +183,7 @@ def doubt_in_fences(turns: Sequence[Turn], lines: Sequence[Line]) -> tuple[Turn,
         return tuple(turns)
     shown = {lines[number].start for number in fences.inside - fences.begin}
     behind = lines[fences.open].start if fences.open < len(lines) else -1
-    return tuple(
-        replace(turn, doubtful=True)
-        if turn.role in ("user", "assistant") and (turn.start in shown or 0 <= behind < turn.start)
-        else turn
-        for turn in turns
-    )
+    return _doubted(turns, lambda start: start in shown or 0 <= behind < start)
 
 
 def line_above(lines: Sequence[Line], number: int) -> int:
@@ -192,6 +192,11 @@ def line_above(lines: Sequence[Line], number: int) -> int:
     while number >= 0 and not lines[number].text.strip():
         number -= 1
     return number
+
+
+def line_below(lines: Sequence[Line], number: int) -> int:
+    """The nearest line with words below `number`; the number of lines for none."""
+    return next((at for at in range(number + 1, len(lines)) if lines[at].text.strip()), len(lines))
 
 
 def tag_name(text: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 
 from core.conversations.conversation import Turn
-from core.conversations.events import Call, Command, Edit, Event, Plan, Question, Todos, call_words
+from core.conversations.events import Call, Command, Edit, Plan, Question, Todos, call_words
 from core.conversations.turns import cut, is_document
 
 LINES = 4
@@ -60,12 +60,12 @@ def searched(turn: Turn, clear: Callable[[str], str]) -> str:
         return ""
     if not turn.is_call:
         return output(turn.text, clear)
-    text = clear("\n".join(filter(None, map(_called, turn.events)))).strip()
+    text = clear("\n".join(filter(None, map(_called, turn.calls)))).strip()
     edits = [event for event in turn.events if isinstance(event, Edit) and not (event.failed or event.refused)]
     if edits:
         most = DOCUMENT if any(is_document(event.path) for event in edits) else WRITTEN
         text = f"{text}\n{written(turn.text, clear, most)}".strip()
-    if any(isinstance(event, Call) and turn.start <= event.result < turn.end for event in turn.events):
+    if any(turn.start <= call.result < turn.end for call in turn.calls):
         # A transcript in which a call and what it gave back stand in one block.
         text = f"{text}\n{output(turn.text, clear)}".strip()
     return text
@@ -119,10 +119,10 @@ def _short(line: str) -> str:
     return head[: max(head.rfind(" "), LINE_CHARACTERS // 2)].rstrip() + " …"
 
 
-def _called(event: Event) -> str:
+def _called(event: Call) -> str:
     """A call in words: its command, or the tool with the path it touched and what it looked for, and that the user
     refused it; "" for a list of steps, a plan or a question."""
-    if not isinstance(event, Call) or isinstance(event, Todos | Plan | Question):
+    if isinstance(event, Todos | Plan | Question):
         return ""
     words = event.words if isinstance(event, Command) else f"{event.tool} {call_words(event)}".strip()
     return f"{words} (refused by the user)" if event.refused else words

@@ -74,16 +74,17 @@ class OpenExport:
         self._packed: dict[str, bytes] = {}
         self._rows: dict[str, StoredSession] = {}
         self._lost: dict[str, int] = {}
-        self.kind = export_kind(path)
-        if not self.kind:
-            raise StoreError("this is no export of ChatGPT or Claude.ai", path)
+        self.kind = ""
         with _opened(path) as (members, open_member):
             for member in members:
                 with open_member(member) as stream:
-                    if _kind_of(stream.read(HEAD_BYTES)) != self.kind:
-                        continue
-                with open_member(member) as stream:
-                    self._list(stream)
+                    kind = _kind_of(stream.read(HEAD_BYTES))
+                self.kind = self.kind or kind
+                if kind and kind == self.kind:
+                    with open_member(member) as stream:
+                        self._list(stream)
+        if not self.kind:
+            raise StoreError("this is no export of ChatGPT or Claude.ai", path)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -26,6 +26,8 @@ from core.conversations.lines import (
     doubt_in_fences,
     first_line,
     fold_turns,
+    line_above,
+    line_below,
     split_lines,
     with_events,
 )
@@ -105,17 +107,15 @@ def _prompts(lines: Sequence[Line], banners: Sequence[int]) -> set[int]:
         following = set(here)
         strict = any(number + 1 not in following for number in blanks)
         for number in here:
-            if number in blanks or (not strict and (number - 1 in found or _below_the_tool(lines, number, first))):
+            if number in blanks or (not strict and (number - 1 in found or _below_the_tool(lines, number))):
                 found.add(number)
     return found
 
 
-def _below_the_tool(lines: Sequence[Line], number: int, first: int) -> bool:
+def _below_the_tool(lines: Sequence[Line], number: int) -> bool:
     """Whether the line above, blank ones aside, is one of the tool or the session's banner."""
-    number -= 1
-    while number > first and not lines[number].text.strip():
-        number -= 1
-    return lines[number].text.startswith(">") or bool(_BANNER.match(lines[number].text))
+    above = line_above(lines, number)
+    return above >= 0 and bool(lines[above].text.startswith(">") or _BANNER.match(lines[above].text))
 
 
 def _below_a_message(lines: Sequence[Line], prompts: set[int]) -> set[int]:
@@ -198,10 +198,7 @@ def _events(lines: Sequence[Line], prompts: set[int], below: set[int]) -> Iterat
 
 def _run(words: str, lines: Sequence[Line], number: int) -> Command:
     """A command that the user had run, with what it printed."""
-    first = number + 1
-    while first < len(lines) and not lines[first].text.strip():
-        first += 1
-    last = first
+    last = first = line_below(lines, number)
     while last < len(lines) and lines[last].text.startswith(">") and not _ABOUT_OUTPUT.match(lines[last].text):
         last += 1
     rows = [line.text[2:].rstrip() for line in lines[first:last]]

@@ -42,6 +42,7 @@ from core.conversations.lines import (
     first_line,
     fold_turns,
     line_above,
+    line_below,
     split_lines,
     with_events,
 )
@@ -123,7 +124,8 @@ def _day_told(row: str) -> str:
 
 def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tuple[int, str]]) -> Iterator[Label]:
     marked = set(marks)
-    between = marked | blocks.keys()
+    # Where somebody else speaks, or a call or thought begins.
+    between = marked | blocks.keys() | {len(lines)}
     base, last, role = "", -1, ""
     typed = range(0)
     command_time = None  # time of a user marker under which a slash command was called
@@ -146,7 +148,7 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
                 base = "system"
             aside = "side chain" if found[2] else ""
             # What a sub-agent was told to do was written by the assistant.
-            base = "system" if base == "user" and (aside or _interrupted(lines, number + 1)) else base
+            base = "system" if base == "user" and (aside or _interrupted(lines, number)) else base
             yield Label(base, None, opens=base != "assistant", time=time, agent=aside)
         elif number in blocks:
             last, role = blocks[number]
@@ -158,23 +160,16 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
             yield Label(role, text)
         elif not text.strip() or not base:
             yield Label("", text if base else None)
-        elif text == "---" and (0 <= line_above(lines, number) <= last or _follows(lines, number + 1, between)):
+        elif text == "---" and (0 <= line_above(lines, number) <= last or line_below(lines, number) in between):
             yield Label("", None)
         else:
             yield Label(base, text)
 
 
-def _interrupted(lines: Sequence[Line], first: int) -> bool:
-    """Whether a message of the user is only the tool's note that they broke off."""
-    said = next((at for at in range(first, len(lines)) if lines[at].text.strip()), -1)
-    return said >= 0 and lines[said].text.startswith(INTERRUPTED)
-
-
-def _follows(lines: Sequence[Line], number: int, marked: set[int]) -> bool:
-    """Whether somebody else speaks, or a call or thought begins, behind a rule."""
-    while number < len(lines) and not lines[number].text.strip():
-        number += 1
-    return number >= len(lines) or number in marked
+def _interrupted(lines: Sequence[Line], number: int) -> bool:
+    """Whether the message of the user below this line is only the tool's note that they broke off."""
+    below = line_below(lines, number)
+    return below < len(lines) and lines[below].text.startswith(INTERRUPTED)
 
 
 def _ran_alone(lines: Sequence[Line], marked: set[int]) -> dict[int, int]:
