@@ -465,5 +465,4 @@ def with_text(event: Event, change: Callable[[str], str]) -> Event:
             new[one.name] = change(value)
         elif isinstance(value, tuple) and value:
             new[one.name] = tuple(tuple(change(part) if part else part for part in row) for row in value)
-    changed = {name: value for name, value in new.items() if value != getattr(event, name)}
-    return replace(event, **changed) if changed else event
+    return replace(event, **new)

@@ -196,6 +196,8 @@ def person_labels(body: list[str]) -> Iterator[Label]:
             # In place of a result stands the user's refusal, with what they want instead.
             first, denied = False, row.startswith(_DENIED)
         closed = closed or row == "</environment_details>"
+        if not inside and row.startswith(tags) and (not foreign or (denied and row.startswith("<feedback>"))):
+            inside = row[1 : row.index(">")]
         if inside:
             yield Label("user", _words(row))
             inside = "" if f"</{inside}>" in row else inside
@@ -211,10 +213,6 @@ def person_labels(body: list[str]) -> Iterator[Label]:
             # From here on nothing is the user's: this block closes every message.
             zone, foreign, denied = "system", True, False
             yield Label(zone, row)
-        elif row.startswith(tags) and (not foreign or (denied and row.startswith("<feedback>"))):
-            inside = row[1 : row.index(">")]
-            yield Label("user", _words(row))
-            inside = "" if f"</{inside}>" in row else inside
         elif row == "---" and not any(later.strip() for later in body[number + 1 : number + 3]):
             yield Label("", None)
         else:

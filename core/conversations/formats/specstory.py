@@ -393,10 +393,15 @@ _COMPLETED: Mapping[type[Call], Callable[[Any, _Block], Call]] = {
 
 def _below(rows: Sequence[str], heading: str) -> dict[str, Any]:
     """The JSON object in the fence below a heading, {} where there is none."""
-    begun = rows.index(heading) if heading in rows else len(rows)
+    words, _ = _fenced(rows, rows.index(heading) if heading in rows else len(rows))
+    return parse_object(words.replace("&#96;", "`")) or {}
+
+
+def _fenced(rows: Sequence[str], begun: int) -> tuple[str, int]:
+    """What stands in the next fence from a row on, and the row that ends it."""
     first = next((at + 1 for at in range(begun, len(rows)) if rows[at].startswith("```")), len(rows))
     end = next((at for at in range(first, len(rows)) if rows[at] == "```"), len(rows))
-    return parse_object("\n".join(rows[first:end]).replace("&#96;", "`")) or {}
+    return "\n".join(rows[first:end]), end
 
 
 def _answer(given: Mapping[str, Any], result: Mapping[str, Any]) -> Callable[[int, str], str]:
@@ -440,10 +445,7 @@ def _listed(rows: Sequence[str]) -> dict[str, Any]:
         if found and found[2] is not None:
             given[found[1]] = found[2]
         elif found:
-            first = next((row for row in range(at + 1, len(rows)) if rows[row].startswith("```")), len(rows))
-            end = next((row for row in range(first + 1, len(rows)) if rows[row] == "```"), len(rows))
-            given[found[1]] = "\n".join(rows[first + 1 : end])
-            at = end
+            given[found[1]], at = _fenced(rows, at + 1)
         at += 1
     command = given.get("command")
     if isinstance(command, str) and re.match(r"\[(?:ba|z)?sh -l?c .*\]$", command):
