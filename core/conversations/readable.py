@@ -112,11 +112,8 @@ class ReadableConversation:
 
 def call_to_json(event: Call) -> dict[str, Any]:
     """What was called and what became of it."""
-    call: dict[str, Any] = {"tool": event.tool, "words": call_words(event)}
-    call["failed"], call["refused"] = event.failed, event.refused
-    if isinstance(event, Command):
-        call["status"] = event.status
-    return call
+    call = {"tool": event.tool, "words": call_words(event), "failed": event.failed, "refused": event.refused}
+    return {**call, "status": event.status} if isinstance(event, Command) else call
 
 
 @dataclass(frozen=True)

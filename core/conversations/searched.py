@@ -106,17 +106,17 @@ def output(text: str, clear: Callable[[str], str]) -> str:
     kept = lines = [line for line in map(str.strip, text.split("\n")) if line]
     if len(lines) > 2 * LINES:
         kept = [*lines[:LINES], *_errors(lines[LINES:-LINES]), *lines[-LINES:]]
-    return "\n".join(line if len(line) <= LINE_CHARACTERS else _short(line) for line in kept)
+    return "\n".join(_short(line, LINE_CHARACTERS) for line in kept)
 
 
 def _errors(lines: Sequence[str]) -> list[str]:
     return list(islice(filter(_ERROR.search, lines), ERRORS))
 
 
-def _short(line: str) -> str:
-    """A long line cut behind a word. It has been cleared as a whole."""
-    head = line[:LINE_CHARACTERS]
-    return head[: max(head.rfind(" "), LINE_CHARACTERS // 2)].rstrip() + " …"
+def _short(line: str, most: int) -> str:
+    """A line, a long one cut behind a word. It has been cleared as a whole."""
+    head = line[:most]
+    return line if head == line else head[: max(head.rfind(" "), most // 2)].rstrip() + " …"
 
 
 def _called(event: Call) -> str:
@@ -130,8 +130,4 @@ def _called(event: Call) -> str:
 
 def title_of(title: str, first: str = "", most: int = TITLE_CHARACTERS) -> str:
     """What a conversation is called: its own title, else the beginning of what the user said first (both cleared)."""
-    words = " ".join((title or first).split())
-    if len(words) <= most:
-        return words
-    head = words[:most]
-    return f"{head[: max(head.rfind(' '), most // 2)]} …"
+    return _short(" ".join((title or first).split()), most)

@@ -214,10 +214,8 @@ def _why_not(path: str) -> str:
             head = file.read(HEAD_BYTES)
     except OSError:
         return ""
-    why = why_not_read(head)
-    return why or (
-        "of no known kind" if path.lower().endswith(_DATA) and format_of(head) in ("plain", "unknown-json") else ""
-    )
+    is_text = path.lower().endswith(_DATA) and format_of(head) == "plain"
+    return why_not_read(head) or ("of no known kind" if is_text else "")
 
 
 def survey(rows: Sequence[Place]) -> Survey:

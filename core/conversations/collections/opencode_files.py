@@ -32,13 +32,12 @@ _ID = re.compile(r"[A-Za-z0-9_.-]{1,128}\Z")
 class _Layout(NamedTuple):
     """Where the files of a session are, below the folder."""
 
-    sessions: str
     messages: str
     parts: str
     by_session: bool
 
 
-_LAYOUTS = (_Layout("session", "message", "part", False), _Layout("", "session/message", "session/part", True))
+_LAYOUTS = (_Layout("message", "part", False), _Layout("session/message", "session/part", True))
 
 
 def is_storage(path: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import Record, json_document, keys_in
-from core.conversations.turns import Reading, kind_of, read_export, table_of, text_of
+from core.conversations.turns import Reading, kind_of, list_of, read_export, table_of, text_of
 
 _SILENT = frozenset({"thoughts", "reasoning_recap", "model_editable_context", "app_pairing_content"})
 _CALL = "call"
@@ -61,13 +61,10 @@ def _heard(message: Any) -> Any:
 
 
 def _read_tree(name: str, record: Record) -> Conversation:
-    reading = Reading()
     value = record.value or {}
     mapping = value.get("mapping")
-    if not isinstance(mapping, list):
-        reading.skipped += 1
-        mapping = []
-    for node in _way_up(value.get("current_node"), mapping):
+    reading = Reading(skipped=int(not isinstance(mapping, list)))
+    for node in _way_up(value.get("current_node"), list_of(mapping)):
         _read_node(node, reading)
     times = {"started": value.get("create_time"), "ended": value.get("update_time")}
     id = value.get("conversation_id") or value.get("id")

@@ -11,7 +11,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import Record, json_document, keys_in
-from core.conversations.turns import Reading, read_blocks, read_export, tables_of, text_of
+from core.conversations.turns import Reading, list_of, read_blocks, read_export, tables_of, text_of
 
 _BLOCK = ("type", "text", "name", "input", "content")
 
@@ -53,13 +53,10 @@ def _heard(message: Any) -> Any:
 
 
 def _read_chat(name: str, record: Record) -> Conversation:
-    reading = Reading()
     value = record.value or {}
     messages = value.get("chat_messages")
-    if not isinstance(messages, list):
-        reading.skipped += 1
-        messages = []
-    for message in reading.values(messages, "created_at"):
+    reading = Reading(skipped=int(not isinstance(messages, list)))
+    for message in reading.values(list_of(messages), "created_at"):
         _read_message(message, reading)
     facts = {"started": value.get("created_at"), "ended": value.get("updated_at"), "model": value.get("model")}
     return reading.conversation(name, "claude_ai", id=value.get("uuid"), title=value.get("name"), **facts)

@@ -19,7 +19,7 @@ _SILENT_MESSAGES = frozenset({
     "StepBegin", "StepInterrupted", "StepRetry", "StatusUpdate", "TurnEnd", "CompactionBegin", "CompactionEnd",
     "ApprovalRequest", "ApprovalRequestResolved", "ToolCallPart", "ToolCallRequest", "QuestionRequest", "HookTriggered",
     "HookResolved", "MCPLoadingBegin", "MCPLoadingEnd", "BtwBegin", "BtwEnd", "PlanDisplay", "Notification",
-    "MCPStatusSnapshot", "ImageURLPart", "AudioURLPart", "VideoURLPart",
+    "MCPStatusSnapshot", "ImageURLPart", "AudioURLPart", "VideoURLPart", "ThinkPart", "ContentPart",
 })  # fmt: skip
 _SILENT_RECORDS = frozenset({
     "metadata", "usage.record", "context.append_message", "llm.request", "llm.response", "turn.end", "turn.begin",
@@ -56,10 +56,8 @@ def _read_wire(message: dict[str, Any], reading: Reading) -> None:
     kind, payload = kind_of(message), table_of(message.get("payload"))
     if kind in ("TurnBegin", "SteerInput"):
         reading.person(text_of(payload.get("user_input")))
-    elif kind == "ContentPart":
-        reading.say("assistant", text_of(payload.get("text")) if payload.get("type") == "text" else "")
-    elif kind in ("TextPart", "ThinkPart"):
-        reading.say("assistant", text_of(payload.get("text")) if kind == "TextPart" else "")
+    elif kind == "TextPart" or (kind == "ContentPart" and payload.get("type") == "text"):
+        reading.say("assistant", text_of(payload.get("text")))
     elif kind == "ToolCall":
         read_calls([payload], reading)
     elif kind == "ToolResult":
