@@ -11,7 +11,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
 from typing import NamedTuple
 
 from core.conversations.conversation import Turn
@@ -64,20 +63,16 @@ _CLOSING = re.compile(r"</([A-Za-z][\w:.-]{0,40})\s?>")
 
 def split_lines(data: bytes) -> list[Line]:
     """Split on the newline byte alone; a byte order mark is left out, bytes that are no UTF-8 become U+FFFD."""
-    first = len(BOM) if data.startswith(BOM) else 0
-    rows = data[first:].split(b"\n")
+    start = len(BOM) if data.startswith(BOM) else 0
+    rows = data[start:].split(b"\n")
     if not rows[-1]:
         rows.pop()
-    # Of a text without faults one call decodes all lines, of whatever length.
-    try:
-        texts = data[first:].decode("utf-8").split("\n")
-    except UnicodeDecodeError:
-        texts = [row.decode("utf-8", "replace") for row in rows]
-    if b"\r" in data:
-        texts = [text.rstrip("\r") for text in texts]
-    ends = list(accumulate(map(len, rows), lambda end, length: end + length + 1, initial=first))
-    starts, ends = ends[:-1], [*ends[1:-1], len(data)]
-    return list(map(Line, texts, starts, ends))
+    lines: list[Line] = []
+    for row in rows:
+        end = min(start + len(row) + 1, len(data))
+        lines.append(Line(row.decode("utf-8", "replace").rstrip("\r"), start, end))
+        start = end
+    return lines
 
 
 def fold_turns(lines: Sequence[Line], labels: Iterable[Label]) -> tuple[Turn, ...]:
@@ -158,9 +153,8 @@ def code_fences(lines: Sequence[Line]) -> Fences:
     One that is never closed hides nothing, and what stands behind it may be code or not."""
     inside, begin = set[int](), set[int]()
     opened, fence, indent = -1, "", 0
-    for number in [at for at, (text, _, _) in enumerate(lines) if "``" in text or "~~" in text]:
-        text = lines[number].text
-        found = _FENCE.match(text)
+    for number, (text, _, _) in enumerate(lines):
+        found = _FENCE.match(text) if "``" in text or "~~" in text else None
         if found is None:
             continue
         behind = text[found.end() :]
