@@ -307,6 +307,8 @@ class _Block(NamedTuple):
 def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Call:
     """The call in a block, with what came back."""
     block = _read_block([line.text for line in lines[first : last + 1]], tool)
+    if block.alone:  # what came back is what a line above it says so of
+        block = block._replace(fences=block.fences[-2:] if block.above in ("Result:", "Error:") else [])
     command = str(block.given.get("command", "")) if tool.lower() in SHELLS else ""
     event = call_event(tool, block.given, command, "", lines[first + block.begun].start, lines[last].end)
     if type(event) in _COMPLETED:
@@ -322,14 +324,6 @@ def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Cal
 
 
 def _read_block(rows: Sequence[str], tool: str) -> _Block:
-    """What a block shows; of a call that stands alone came back what a line above it says so of."""
-    block = _given_in(rows, tool)
-    if not block.alone:
-        return block
-    return block._replace(fences=block.fences[-2:] if block.above in ("Result:", "Error:") else [])
-
-
-def _given_in(rows: Sequence[str], tool: str) -> _Block:
     """The arguments stand listed behind `**Input:**`, as a command of a shell, as JSON, or as the tool shows them on
     its screen; what came back in the fence that is the last."""
     fences = [at for at, row in enumerate(rows) if row.startswith("```")]
