@@ -5,6 +5,7 @@ Hashes are remembered between runs: a file whose stat did not change is not read
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -124,7 +125,8 @@ def hash_artifacts(artifacts: list[Artifact], cache: HashCache) -> dict[str, str
     started = time.time_ns()
     for item in wanted:
         try:
-            hashes[item.path] = files.sha256_of_file(item.path)
+            with os.fdopen(files.open_regular(item.path), "rb") as file:
+                hashes[item.path] = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError:
             continue
         cache.put(item, hashes[item.path], started)
