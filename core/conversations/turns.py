@@ -196,7 +196,7 @@ class Reading:
             if record.value is None:
                 self.skipped += 1
             else:
-                self.at(record, record.value.get(time))
+                self.at(record, record.value.get(time) if time else "")
                 yield record.value
 
     def dated(self, time: Any) -> None:

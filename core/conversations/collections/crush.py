@@ -48,6 +48,7 @@ def read_record(value: dict[str, Any], reading: Reading) -> None:
     if role not in ("user", "assistant", "tool", "system") or not isinstance(parts, list):
         reading.skipped += 1
         return
+    reading.model = text_of(value.get("model")) or reading.model
     for part in parts:
         kind = kind_of(part)
         data = table_of(table_of(part).get("data"))

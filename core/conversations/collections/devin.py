@@ -52,6 +52,7 @@ def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
 def read_record(value: dict[str, Any], reading: Reading) -> None:
     message = table_of(value.get("message"))
     role, words, about = message.get("role"), text_of(message.get("content")), table_of(message.get("metadata"))
+    reading.model = text_of(value.get("model")) or reading.model
     if role == "user" and about.get("is_user_input") is True:
         reading.person(words)
     elif role in ("user", "system"):

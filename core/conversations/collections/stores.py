@@ -2,8 +2,8 @@
 
 A conversation of a store is known by `path#id`. Its content is put into one canonical form, so that it has bytes, a
 hash and ranges of turns like any file: JSON lines, the first about the session (`knowledge_session` names the store,
-`id`, `folder`, `delegated`), then one record for each message in the order it was said, with its `time` and `model`
-where they are told. What the owner changes without anything being said (a title, a time of access) is not in it.
+`id`, `folder`, `delegated`), then one record for each message in the order it was said. What the owner changes without
+anything being said (a title, a time of access) is not in it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from core.conversations.collections.store_file import StoreChangedError, StoredS
 from core.conversations.conversation import Conversation
 from core.conversations.lines import INJECTED
 from core.conversations.records import json_lines, keys_in
-from core.conversations.turns import Reading, clean, text_of
+from core.conversations.turns import Reading, clean
 
 MARK = "knowledge_session"
 ATTEMPTS = 3
@@ -111,7 +111,6 @@ def read(name: str, data: bytes) -> Conversation:
             reading.skipped += 1
         else:
             reading.at(record, value.get("time"))
-            reading.model = text_of(value.get("model")) or reading.model
             kind.read(value, reading)
     format = kind.name if kind is not None else "store"
     return reading.conversation(name, format, id=about.get("id"), folder=about.get("folder"))

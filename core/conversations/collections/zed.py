@@ -56,6 +56,7 @@ def _thread(kind: Any, data: bytes, path: str) -> dict[str, Any]:
 
 
 def read_record(value: dict[str, Any], reading: Reading) -> None:
+    reading.model = text_of(value.get("model")) or reading.model
     if isinstance(value.get("User"), dict):
         _read_person(list_of(value["User"].get("content")), reading)
     elif isinstance(value.get("Agent"), dict):

@@ -113,9 +113,9 @@ def _prompts(lines: Sequence[Line], banners: Sequence[int]) -> set[int]:
 
 
 def _below_the_tool(lines: Sequence[Line], number: int) -> bool:
-    """Whether the line above, blank ones aside, is one of the tool or the session's banner."""
+    """Whether the line above, blank ones aside, is one of the tool or the session's banner, or there is none."""
     above = line_above(lines, number)
-    return above >= 0 and bool(lines[above].text.startswith(">") or _BANNER.match(lines[above].text))
+    return above < 0 or lines[above].text.startswith(">") or _BANNER.match(lines[above].text) is not None
 
 
 def _below_a_message(lines: Sequence[Line], prompts: set[int]) -> set[int]:
