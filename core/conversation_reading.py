@@ -20,7 +20,6 @@ from core.base.figures import local_date
 from core.base.project import place_of, project_root
 from core.base.secrets.repeats import Secrets
 from core.conversations.days import day_of
-from core.conversations.events import Call
 from core.conversations.ran import Course, Ran, follow, ran_in, read_course
 from core.conversations.read import READERS, TEXTS, read_conversation, why_unread
 from core.conversations.searched import searched, title_of
@@ -128,8 +127,8 @@ def _followed(course: _Course, turns: Sequence[Turn], number: int, secrets: Secr
     """How a session stands behind these turns, without secrets, and the course up to the first `number` of them, ""
     where it holds what must be hidden."""
     before = turns[:number]
-    calls = [one for turn in before for one in turn.events if isinstance(one, Call) and one.id and not one.answered]
-    kept = _Course(follow(course.stood, before), [*course.waiting, *(one.id for one in calls)])
+    waiting = (call.id for turn in before for call in turn.calls if call.id and not call.answered)
+    kept = _Course(follow(course.stood, before), [*course.waiting, *waiting])
     told = Secrets()
     told.clear("\n".join([*kept.stood.files, *kept.stood.texts]))
     text = "" if told.count else kept.written
@@ -156,7 +155,7 @@ def _cut(turns: Sequence[Turn], first: int) -> tuple[int, int]:
             following = turns[number + 1].start if number + 1 < len(turns) else turn.end
             if following >= turn.end:
                 at = (turn.start, first + number)
-        if number > waits and any(isinstance(one, Call) and one.id and not one.answered for one in turn.events):
+        if number > waits and any(call.id and not call.answered for call in turn.calls):
             waits = number + WAITED
         ends = max(ends, turn.end)
     return at

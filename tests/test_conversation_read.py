@@ -24,7 +24,7 @@ from core.conversations.searched import output
 from core.mcp_server import tools
 from core.mcp_server.pages import sentence
 from core.search.conversations import Held
-from core.sources.tools import RESUME, resume_command
+from core.sources.tools import SOURCES, resume_command
 from tests.cpu_time import grows_faster
 from tests.harvest_world import FakeModel, World, workspace_of
 from tests.spoken_home import Disk, call, result
@@ -243,7 +243,7 @@ def test_resume_prints_the_command_of_the_tool(disk: Disk, monkeypatch: pytest.M
     assert status == 1 and not out and "no command" in err
 
 
-@pytest.mark.parametrize("source", RESUME)
+@pytest.mark.parametrize("source", [row.name for row in SOURCES if row.resume])
 def test_no_file_puts_a_command_into_a_command(source: str) -> None:
     """The line is meant to be pasted into a shell; what stands in it came out of a file."""
     evil = "x; touch /tmp/owned #"

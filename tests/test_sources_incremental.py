@@ -250,7 +250,7 @@ def test_an_unchanged_conversation_is_not_read_again_and_a_changed_one_is(world:
     with patch("time.time_ns", lambda: path.stat().st_ctime_ns + 3_000_000_000):
         world.limits(keep=True).run(FakeModel(), cache)
     copy = HashCache.from_bytes(cache.to_bytes())
-    with patch("core.sources.artifact._sha256", side_effect=AssertionError("read again")):
+    with patch("hashlib.file_digest", side_effect=AssertionError("read again")):
         world.run(FakeModel(never), copy)
     path.write_text("b")
     assert world.run(FakeModel(), copy).harvested == 1

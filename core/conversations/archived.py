@@ -58,7 +58,7 @@ def read(name: str, data: bytes) -> Conversation:
         found = Conversation(**{"id": name, "format": MARK, **facts}, turns=tuple(turns))
     except (TypeError, ValueError):
         return Conversation(name, MARK, tuple(turns), skipped=1 + skipped)
-    return Conversation(**{**vars(found), "skipped": found.skipped + skipped})
+    return replace(found, skipped=found.skipped + skipped)
 
 
 def unpacked(data: bytes) -> bytes:

@@ -27,6 +27,11 @@ class Turn:
     doubtful: bool = False
 
     @property
+    def calls(self) -> tuple[Call, ...]:
+        """The tools that were called in this turn."""
+        return tuple(event for event in self.events if isinstance(event, Call))
+
+    @property
     def commands(self) -> tuple[Command, ...]:
         """The command lines that were run in this turn, not merely shown."""
         return tuple(event for event in self.events if isinstance(event, Command))
@@ -34,7 +39,7 @@ class Turn:
     @property
     def is_call(self) -> bool:
         """Whether a tool's turn holds what the assistant called it with, not what came back."""
-        return self.role == "tool" and any(isinstance(event, Call) for event in self.events)
+        return self.role == "tool" and bool(self.calls)
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,17 @@
 """Is a file what a reader takes it for: text, whole, of a known kind? What is not must not count as read.
 
 Where the border lies: a text with bytes that are none is no text, whatever else is in it. Of records that stand one a
-line, a torn last one and a few damaged ones (`spared`) cost themselves only, and are counted among what was skipped.
+line, a torn last one and a few damaged ones (`SHARE`) cost themselves only, and are counted among what was skipped.
 A document that breaks off gives what stands before; one that is damaged in its middle hides what stands behind.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 
 from core.conversations.lines import BOM
-from core.conversations.records import json_lines, parse_object
+from core.conversations.records import DECODER, json_lines, parse_object
 
 WIDE = (
     (BOM_UTF32_LE, "utf-32-le"),
@@ -22,11 +21,11 @@ WIDE = (
 )
 """Marks of texts that Windows programs write; UTF-32 first, for one of its marks begins like one of UTF-16."""
 SHARE = 20
+"""One damaged record in this many costs itself only, and so does a single one."""
 _STRING = r'"(?:[^"\\]|\\.)*+"'
 # An object with a name and a colon, alone or in a list: no text begins like this by chance.
 _SURELY = re.compile(rf"\s*(?:\[\s*)?\{{\s*(?:{_STRING}\s*:|\Z)")
 _PERHAPS = re.compile(rf"\s*(?:\{{\s*\}}|\[\s*(?:\{{|\[|\]|(?:{_STRING}|-?\d[\d.eE+-]*|true|false|null)\s*[,\]]))")
-_DECODER = json.JSONDecoder(strict=False)
 
 
 def as_utf8(data: bytes, cut: bool = False) -> bytes:
@@ -55,11 +54,6 @@ def why_no_text(data: bytes, cut: bool = False) -> str:
     return ""
 
 
-def spared(records: int) -> int:
-    """This many damaged records among `records` cost themselves only: one in twenty, and always one."""
-    return max(1, records // SHARE)
-
-
 def why_damaged(data: bytes) -> str:
     """Why a file of records says less than it should, in words that go on from "the file"; "" when what is damaged
     affects only itself."""
@@ -71,7 +65,7 @@ def why_damaged(data: bytes) -> str:
     if records and records[-1].value is None:
         records.pop()  # a last line that is torn is still being written, or was when the power went
     damaged = sum(record.value is None for record in records)
-    return f"has {damaged:,} damaged records among {len(records):,}" if damaged > spared(len(records)) else ""
+    return f"has {damaged:,} damaged records among {len(records):,}" if damaged > max(1, len(records) // SHARE) else ""
 
 
 def _one_a_line(data: bytes) -> bool:
@@ -88,7 +82,7 @@ def _broken(data: bytes) -> bool:
     if not text.startswith(("{", "[")) or not text.endswith(("}", "]")):
         return False
     try:
-        _DECODER.decode(text.lstrip())
+        DECODER.decode(text.lstrip())
     except (ValueError, RecursionError):
         return True
     return False
@@ -106,7 +100,7 @@ def json_values(data: bytes) -> int:
     if not begins_like_json(text):
         return 0
     try:
-        end = _DECODER.raw_decode(text)[1]
+        end = DECODER.raw_decode(text)[1]
     except RecursionError:
         return 1
     except ValueError:  # it may be written still, or cut

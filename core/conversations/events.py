@@ -237,10 +237,10 @@ def call_event(tool: str, given: Any, command: str, time: str, start: int, end: 
     row: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
     if command:
         if "*** Begin Patch" in command and _PATCHES.match(command):
-            return Edit(path=_edited(command, {}), how=_how(name, command, {}), **about)
+            return _edit(name, command, {}, about)
         return Command(words=command, **about)
     if name in EDITS and row.get("command") != "view":
-        return Edit(path=_edited(given, row), how=_how(name, given, row), **about)
+        return _edit(name, given, row, about)
     if name in _READS or name in EDITS:
         return FileRead(path=_first(row, _PATHS), **about)
     if name in _SEARCHES:
@@ -266,25 +266,20 @@ def _first(row: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     return next((row[key] for key in keys if isinstance(row.get(key), str) and row[key]), "")
 
 
-def _edited(given: Any, row: Mapping[str, Any]) -> str:
-    path = _first(row, _PATHS)
-    if path:
-        return path
+def _edit(name: str, given: Any, row: Mapping[str, Any], about: Mapping[str, Any]) -> Edit:
     patch = given if isinstance(given, str) else _first(row, ("patch", "input", "diff", "patchText"))
-    return ", ".join(found[2].strip() for found in _PATCHED.finditer(patch))
-
-
-def _how(name: str, given: Any, row: Mapping[str, Any]) -> str:
-    patch = given if isinstance(given, str) else _first(row, ("patch", "input", "diff", "patchText"))
-    patched = {_PATCH_HOW[found[1]] for found in _PATCHED.finditer(patch)}
-    if patched:
-        return patched.pop() if len(patched) == 1 else "changed"
+    patched = _PATCHED.findall(patch)
+    ways = {_PATCH_HOW[way] for way, _ in patched}
     asked = str(row.get("command", "")).lower()
-    if name.startswith("delete") or asked == "delete":
-        return "deleted"
-    if name.startswith("create") or asked == "create":
-        return "created"
-    return "" if name.startswith("write") else "changed"
+    if ways:
+        how = ways.pop() if len(ways) == 1 else "changed"
+    elif name.startswith("delete") or asked == "delete":
+        how = "deleted"
+    elif name.startswith("create") or asked == "create":
+        how = "created"
+    else:
+        how = "" if name.startswith("write") else "changed"
+    return Edit(path=_first(row, _PATHS) or ", ".join(path.strip() for _, path in patched), how=how, **about)
 
 
 def todo_items(row: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -470,5 +465,4 @@ def with_text(event: Event, change: Callable[[str], str]) -> Event:
             new[one.name] = change(value)
         elif isinstance(value, tuple) and value:
             new[one.name] = tuple(tuple(change(part) if part else part for part in row) for row in value)
-    changed = {name: value for name, value in new.items() if value != getattr(event, name)}
-    return replace(event, **changed) if changed else event
+    return replace(event, **new)

@@ -9,11 +9,9 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.conversations.conversation import Turn
 from core.conversations.events import Event, follow_ups
@@ -29,10 +27,6 @@ class Line(NamedTuple):
     end: int
 
 
-_LINE: Any = partial(tuple.__new__, Line)
-"""Makes a line of a tuple: a third of the time that `Line` takes."""
-
-
 class Label(NamedTuple):
     """What a reader knows about one line.
 
@@ -46,10 +40,6 @@ class Label(NamedTuple):
     opens: bool = False
     time: str = ""
     agent: str | None = None
-
-
-Labelled = Label | tuple[str, str | None]
-"""What a reader gives for a line: of most lines role and text are enough, in a third of the time."""
 
 
 # Tags around text that nobody in the conversation said: context put in by the tool, and what tools gave back.
@@ -73,23 +63,19 @@ _CLOSING = re.compile(r"</([A-Za-z][\w:.-]{0,40})\s?>")
 
 def split_lines(data: bytes) -> list[Line]:
     """Split on the newline byte alone; a byte order mark is left out, bytes that are no UTF-8 become U+FFFD."""
-    first = len(BOM) if data.startswith(BOM) else 0
-    rows = data[first:].split(b"\n")
+    start = len(BOM) if data.startswith(BOM) else 0
+    rows = data[start:].split(b"\n")
     if not rows[-1]:
         rows.pop()
-    # Of a text without faults one call decodes all lines, of whatever length.
-    try:
-        texts = data[first:].decode("utf-8").split("\n")
-    except UnicodeDecodeError:
-        texts = [row.decode("utf-8", "replace") for row in rows]
-    if b"\r" in data:
-        texts = [text.rstrip("\r") for text in texts]
-    ends = list(accumulate(map(len, rows), lambda end, length: end + length + 1, initial=first))
-    starts, ends = ends[:-1], [*ends[1:-1], len(data)]
-    return list(map(_LINE, zip(texts, starts, ends, strict=False)))
+    lines: list[Line] = []
+    for row in rows:
+        end = min(start + len(row) + 1, len(data))
+        lines.append(Line(row.decode("utf-8", "replace").rstrip("\r"), start, end))
+        start = end
+    return lines
 
 
-def fold_turns(lines: Sequence[Line], labels: Iterable[Labelled]) -> tuple[Turn, ...]:
+def fold_turns(lines: Sequence[Line], labels: Iterable[Label]) -> tuple[Turn, ...]:
     """Join labelled lines into turns; a turn without words is left out. There is one label for each line."""
     turns: list[Turn] = []
     role, time, agent, words = "", "", "", list[str]()
@@ -101,23 +87,15 @@ def fold_turns(lines: Sequence[Line], labels: Iterable[Labelled]) -> tuple[Turn,
             turns.append(Turn(role, text, time, start, end, agent=agent))
         words.clear()
 
-    say = words.append
-    for (_, begins, ends), label in zip(lines, labels, strict=True):
-        if isinstance(label, Label):
-            now, text, opens, at, who = label
-            now = now or role
-            if opens or now != role or (who is not None and who != agent):
-                close()
-                role, start, agent = now, begins, agent if who is None else who
-                time = at if opens else time
-        else:
-            now, text = label
-            if now and now != role:
-                close()
-                role, start = now, begins
-        end = ends
-        if text is not None and role:
-            say(text)
+    for line, label in zip(lines, labels, strict=True):
+        now, who = label.role or role, agent if label.agent is None else label.agent
+        if label.opens or now != role or who != agent:
+            close()
+            role, start, agent = now, line.start, who
+            time = label.time if label.opens else time
+        end = line.end
+        if label.text is not None and role:
+            words.append(label.text)
     close()
     return tuple(turns)
 
@@ -134,8 +112,13 @@ def doubt_after_tools(
     """
     roles = ("tool", "assistant") if stray else ("tool",)
     first = next((line.start for line, label in zip(lines, labels, strict=True) if label.role in roles), math.inf)
+    return _doubted(turns, lambda start: start > first)
+
+
+def _doubted(turns: Sequence[Turn], unsure: Callable[[int], bool]) -> tuple[Turn, ...]:
+    """The turns, in doubt who of user and assistant speaks where that is `unsure` by the byte at which they begin."""
     return tuple(
-        replace(turn, doubtful=True) if turn.start > first and turn.role in ("user", "assistant") else turn
+        replace(turn, doubtful=True) if turn.role in ("user", "assistant") and unsure(turn.start) else turn
         for turn in turns
     )
 
@@ -170,9 +153,8 @@ def code_fences(lines: Sequence[Line]) -> Fences:
     One that is never closed hides nothing, and what stands behind it may be code or not."""
     inside, begin = set[int](), set[int]()
     opened, fence, indent = -1, "", 0
-    for number in [at for at, (text, _, _) in enumerate(lines) if "``" in text or "~~" in text]:
-        text = lines[number].text
-        found = _FENCE.match(text)
+    for number, (text, _, _) in enumerate(lines):
+        found = _FENCE.match(text) if "``" in text or "~~" in text else None
         if found is None:
             continue
         behind = text[found.end() :]
@@ -195,12 +177,7 @@ def doubt_in_fences(turns: Sequence[Turn], lines: Sequence[Line]) -> tuple[Turn,
         return tuple(turns)
     shown = {lines[number].start for number in fences.inside - fences.begin}
     behind = lines[fences.open].start if fences.open < len(lines) else -1
-    return tuple(
-        replace(turn, doubtful=True)
-        if turn.role in ("user", "assistant") and (turn.start in shown or 0 <= behind < turn.start)
-        else turn
-        for turn in turns
-    )
+    return _doubted(turns, lambda start: start in shown or 0 <= behind < start)
 
 
 def line_above(lines: Sequence[Line], number: int) -> int:
@@ -209,6 +186,11 @@ def line_above(lines: Sequence[Line], number: int) -> int:
     while number >= 0 and not lines[number].text.strip():
         number -= 1
     return number
+
+
+def line_below(lines: Sequence[Line], number: int) -> int:
+    """The nearest line with words below `number`; the number of lines for none."""
+    return next((at for at in range(number + 1, len(lines)) if lines[at].text.strip()), len(lines))
 
 
 def tag_name(text: str) -> str:

@@ -112,11 +112,8 @@ class ReadableConversation:
 
 def call_to_json(event: Call) -> dict[str, Any]:
     """What was called and what became of it."""
-    call: dict[str, Any] = {"tool": event.tool, "words": call_words(event)}
-    call["failed"], call["refused"] = event.failed, event.refused
-    if isinstance(event, Command):
-        call["status"] = event.status
-    return call
+    call = {"tool": event.tool, "words": call_words(event), "failed": event.failed, "refused": event.refused}
+    return {**call, "status": event.status} if isinstance(event, Command) else call
 
 
 @dataclass(frozen=True)
@@ -135,9 +132,8 @@ def cleared(conversation: Conversation) -> Cleared:
     texts = [secrets.said(turn.role, turn.text) for turn in conversation.turns]
     facts = {name: secrets.clear(getattr(conversation, name)) for name in ("folder", "repository", "branch")}
     for turn in conversation.turns:
-        if any(isinstance(event, Command) for event in turn.events):
-            for command in turn.commands:
-                secrets.clear(command.words)
+        for command in turn.commands:
+            secrets.clear(command.words)
     hidden: dict[str, Any] = {name: secrets.hide(value) for name, value in facts.items()}
     said = tuple(secrets.hide(text) for text in texts) if secrets.count else tuple(texts)
     asked = (text for turn, text in zip(conversation.turns, said, strict=True) if turn.role == "user" and text.strip())

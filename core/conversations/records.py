@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from core.conversations.lines import BOM
 
 # Control characters inside strings are forbidden by the standard and written by some tools all the same.
-_DECODER = json.JSONDecoder(strict=False)
+DECODER = json.JSONDecoder(strict=False)
 _SPACE = re.compile(r"[ \t\r\n]*")
 _TOKEN = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"(\s{0,8}:)?|[{}\[\]]', re.DOTALL)
 
@@ -106,7 +106,7 @@ def parse_object(raw: bytes | str) -> dict[str, Any] | None:
     """The JSON object that `raw` is, else None: also when its bytes are no UTF-8, for half of a word may be another."""
     try:
         text = raw if isinstance(raw, str) else raw.decode("utf-8")
-        value = _DECODER.decode(text)
+        value = DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
@@ -165,7 +165,7 @@ class _Scanner:
                 into[key] = found = list[Record]()
                 self._end = self.elements(start, (), found)
             else:
-                into[key], self._end = _DECODER.raw_decode(self.text, start)
+                into[key], self._end = DECODER.raw_decode(self.text, start)
         return self._end
 
     def elements(self, at: int, inner: Collection[str], into: list[Record]) -> int:
@@ -183,7 +183,7 @@ class _Scanner:
                     raise
                 into.pop()
             else:
-                value, self._end = _DECODER.raw_decode(self.text, start)
+                value, self._end = DECODER.raw_decode(self.text, start)
             end = self._end
             into.append(Record(value if isinstance(value, dict) else None, first, self.byte(end), key))
         return self._end
@@ -191,7 +191,7 @@ class _Scanner:
     def _names(self, at: int) -> Iterator[tuple[str, int]]:
         """Each name of an object with the place of its value; the caller leaves the value's end in `_end`."""
         for _, start in self._items(at, "}"):
-            name, end = _DECODER.raw_decode(self.text, start)
+            name, end = DECODER.raw_decode(self.text, start)
             end = self.space(end)
             if not isinstance(name, str) or self.text[end : end + 1] != ":":
                 raise ValueError("a name and a colon are missing")

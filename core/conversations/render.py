@@ -115,17 +115,16 @@ def header(conversation: Conversation) -> str:
 def rendered_turns(conversation: Conversation) -> tuple[str, ...]:
     """One text a turn, in their order; "" for a turn that is left out."""
     turns = conversation.turns
-    events = [event for turn in turns for event in turn.events]
-    paired = any(isinstance(event, Call) and event.answered for event in events)
+    calls = [call for turn in turns for call in turn.calls]
     results: dict[int, list[Call]] = {}
-    for event in events:
-        if isinstance(event, Call) and event.result >= 0:
-            results.setdefault(event.result, []).append(event)
-    delegated = [event for event in events if isinstance(event, Delegation)]
+    for call in calls:
+        if call.result >= 0:
+            results.setdefault(call.result, []).append(call)
+    delegated = [call for call in calls if isinstance(call, Delegation)]
     shown = _Shown(
         results=results,
-        paired=paired,
-        todos=next((event for event in reversed(events) if isinstance(event, Todos) and event.items), None),
+        paired=any(call.answered for call in calls),
+        todos=next((call for call in reversed(calls) if isinstance(call, Todos) and call.items), None),
         handed={_squeezed(text) for one in delegated for text in (one.words, one.output) if text},
         told={turn.start for turn in turns if turn.role == "tool" and turn.start in results},
     )
@@ -145,7 +144,7 @@ class _Shown:
     todos: Todos | None
     handed: set[str]
     told: set[int]
-    called: list[Call] = field(default_factory=list)
+    called: tuple[Call, ...] = ()
     said: set[str] = field(default_factory=set)
     once: Once = field(default_factory=Once)
     spoken: Once = field(default_factory=Once)
@@ -160,7 +159,7 @@ def with_results(conversation: Conversation) -> tuple[range, ...]:
     while first < len(turns):
         last = number = first
         while number <= last:
-            results = (at_start.get(event.result, -1) for event in turns[number].events if isinstance(event, Call))
+            results = (at_start.get(call.result, -1) for call in turns[number].calls)
             last = max(last, *(at for at in results if at <= number + MAX_TURNS_BETWEEN), last)
             number += 1
         groups.append(range(first, last + 1))
@@ -189,17 +188,13 @@ def _rendered(turn: Turn, shown: _Shown) -> str:
     if turn.agent:
         words = outlined(words, 200, 150) if turn.role == "tool" else words
         label = f"sub-agent: {label}"
-    shown.called = _calls(turn)
+    shown.called = turn.calls
     tail = "".join(f"{note}\n" for note in _notes(turn, shown))
     return f"[{label}]\n{_LABEL.sub(' ', words)}\n{tail}"
 
 
 _Told = tuple[str, str] | None
 """The label and the words of a turn; None where it is left out."""
-
-
-def _calls(turn: Turn) -> list[Call]:
-    return [event for event in turn.events if isinstance(event, Call)]
 
 
 def _person(turn: Turn, words: str, shown: _Shown) -> _Told:
@@ -231,7 +226,7 @@ def _system(turn: Turn, words: str, shown: _Shown) -> _Told:
 
 def _tool(turn: Turn, words: str, shown: _Shown) -> _Told:
     """Calls, the result of one, or what a tool printed and no call asked for."""
-    calls = _calls(turn)
+    calls = turn.calls
     if calls and all(isinstance(one, Todos) for one in calls):
         return _steps(calls, words, shown)
     if calls:
@@ -253,7 +248,7 @@ def _steps(calls: Sequence[Call], words: str, shown: _Shown) -> _Told:
 
 def _call(turn: Turn, words: str, shown: _Shown) -> _Told:
     """What a tool was called with; in some transcripts what it gave back stands in the same block."""
-    calls = _calls(turn)
+    calls = turn.calls
     if all(isinstance(one, FileRead | Search) and one.result in shown.told for one in calls):
         return None  # the label of the result says what was looked at
     call = calls[0]
@@ -270,7 +265,7 @@ def _result(turn: Turn, words: str, shown: _Shown) -> _Told:
     call = _answered_by(turn, shown.results[turn.start])
     if isinstance(call, Todos) or (isinstance(call, Edit) and call.failed is False) or _is_code(call):
         return None
-    label = f"tool: {_outcome(call, named=shown.called != [call])}"
+    label = f"tool: {_outcome(call, named=shown.called != (call,))}"
     words = _REMINDER.sub("", words)
     telling = TELLING if isinstance(call, Command | OtherCall) and _lengths(call) in _RUN else 0
     words = _output(without_addresses(words) if _is_web(call) else words, _lengths(call), shown, telling)
@@ -282,7 +277,7 @@ _BY_ROLE: dict[str, Callable[[Turn, str, _Shown], _Told]] = {"assistant": _assis
 
 def _notes(turn: Turn, shown: _Shown) -> Iterator[str]:
     """What the turn's own words do not say: commands and edits without a result, hooks that failed."""
-    for event in _calls(turn):
+    for event in turn.calls:
         if shown.paired and not event.answered and isinstance(event, Command | Edit):
             yield f"[no result was recorded: {_short(_what(event))}]"
     for hook in turn.events:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 
 from core.conversations.conversation import Turn
-from core.conversations.events import Call, Command, Edit, Event, Plan, Question, Todos, call_words
+from core.conversations.events import Call, Command, Edit, Plan, Question, Todos, call_words
 from core.conversations.turns import cut, is_document
 
 LINES = 4
@@ -50,8 +50,6 @@ _ERROR = re.compile(
     r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|error(?:\[\w+\])?|fatal|panicked|FAILED|failed|denied|not found|refused|"
     r"Traceback|undefined|cannot|unable to)\b"
 )
-_MAY_TELL = ("rror", "xception", "fail", "fatal", "panick", "denied", "refused", "not found", "raceback", "undefined",
-             "cannot", "unable", "arning", "FAIL")  # fmt: skip
 
 
 def searched(turn: Turn, clear: Callable[[str], str]) -> str:
@@ -62,12 +60,12 @@ def searched(turn: Turn, clear: Callable[[str], str]) -> str:
         return ""
     if not turn.is_call:
         return output(turn.text, clear)
-    text = clear("\n".join(filter(None, map(_called, turn.events)))).strip()
+    text = clear("\n".join(filter(None, map(_called, turn.calls)))).strip()
     edits = [event for event in turn.events if isinstance(event, Edit) and not (event.failed or event.refused)]
     if edits:
         most = DOCUMENT if any(is_document(event.path) for event in edits) else WRITTEN
         text = f"{text}\n{written(turn.text, clear, most)}".strip()
-    if any(isinstance(event, Call) and turn.start <= event.result < turn.end for event in turn.events):
+    if any(turn.start <= call.result < turn.end for call in turn.calls):
         # A transcript in which a call and what it gave back stand in one block.
         text = f"{text}\n{output(turn.text, clear)}".strip()
     return text
@@ -101,36 +99,30 @@ def output(text: str, clear: Callable[[str], str]) -> str:
         short = cut(text, SEEN, SEEN)
         head, mark, tail = short.partition("\n[… ")
         between = text[len(head) : len(text) - len(tail)] if mark else ""
-        errors = _errors([line for line in between.split("\n")[1:-1] if len(line) < 2000] if _tells(between) else [])
+        errors = _errors([line for line in between.split("\n")[1:-1] if len(line) < 2000])
         text = clear("\n".join([head, *errors, tail.partition("…]\n")[2]]))
     else:
         text = clear(text)
     kept = lines = [line for line in map(str.strip, text.split("\n")) if line]
     if len(lines) > 2 * LINES:
-        middle = _errors(lines[LINES:-LINES] if _tells(text) else [])
-        kept = [*lines[:LINES], *middle, *lines[-LINES:]]
-    return "\n".join(line if len(line) <= LINE_CHARACTERS else _short(line) for line in kept)
-
-
-def _tells(text: str) -> bool:
-    """Whether an error may be told in a text: asked first, for most tell of none."""
-    return any(word in text for word in _MAY_TELL)
+        kept = [*lines[:LINES], *_errors(lines[LINES:-LINES]), *lines[-LINES:]]
+    return "\n".join(_short(line, LINE_CHARACTERS) for line in kept)
 
 
 def _errors(lines: Sequence[str]) -> list[str]:
     return list(islice(filter(_ERROR.search, lines), ERRORS))
 
 
-def _short(line: str) -> str:
-    """A long line cut behind a word. It has been cleared as a whole."""
-    head = line[:LINE_CHARACTERS]
-    return head[: max(head.rfind(" "), LINE_CHARACTERS // 2)].rstrip() + " …"
+def _short(line: str, most: int) -> str:
+    """A line, a long one cut behind a word. It has been cleared as a whole."""
+    head = line[:most]
+    return line if head == line else head[: max(head.rfind(" "), most // 2)].rstrip() + " …"
 
 
-def _called(event: Event) -> str:
+def _called(event: Call) -> str:
     """A call in words: its command, or the tool with the path it touched and what it looked for, and that the user
     refused it; "" for a list of steps, a plan or a question."""
-    if not isinstance(event, Call) or isinstance(event, Todos | Plan | Question):
+    if isinstance(event, Todos | Plan | Question):
         return ""
     words = event.words if isinstance(event, Command) else f"{event.tool} {call_words(event)}".strip()
     return f"{words} (refused by the user)" if event.refused else words
@@ -138,8 +130,4 @@ def _called(event: Event) -> str:
 
 def title_of(title: str, first: str = "", most: int = TITLE_CHARACTERS) -> str:
     """What a conversation is called: its own title, else the beginning of what the user said first (both cleared)."""
-    words = " ".join((title or first).split())
-    if len(words) <= most:
-        return words
-    head = words[:most]
-    return f"{head[: max(head.rfind(' '), most // 2)]} …"
+    return _short(" ".join((title or first).split()), most)

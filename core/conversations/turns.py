@@ -46,16 +46,13 @@ DOCUMENT_VALUE, DOCUMENT_CHARACTERS = 6000, 8000
 """Of a document that is written still more is kept: it is what the assistant says."""
 COMMAND_CHARACTERS = 2000
 
+_PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 
 
 def is_document(path: Any) -> bool:
     """Whether a file holds prose, by its name."""
-    return (
-        isinstance(path, str)
-        and "\n" not in path
-        and path[-9:].lower().endswith((".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc"))
-    )
+    return isinstance(path, str) and "\n" not in path and path.lower().endswith(_PROSE)
 
 
 def clean(text: str) -> str:
@@ -116,6 +113,16 @@ def table_of(value: Any) -> dict[str, Any]:
 def list_of(value: Any) -> list[Any]:
     """The value when it is a list, else an empty one."""
     return value if isinstance(value, list) else []
+
+
+def tables_of(value: Any) -> list[dict[str, Any]]:
+    """The objects in a list, empty for all else."""
+    return [row for row in list_of(value) if isinstance(row, dict)]
+
+
+def text_in(value: Any, key: str) -> str:
+    """A text, or that of the member `key` where an object is around it."""
+    return text_of(value.get(key) if isinstance(value, dict) else value)
 
 
 def truth_of(value: Any) -> bool | None:
@@ -183,13 +190,13 @@ class Reading:
         self.place = (iso_time(time), record.start, record.end)
 
     def values(self, records: Iterable[Record], time: str = "timestamp") -> Iterator[dict[str, Any]]:
-        """The objects of records, each while what follows stands in it; `time` is the member with its time. What is no
-        object is counted."""
+        """The objects of records, each while what follows stands in it; `time` is the member with its time, "" for
+        none. What is no object is counted."""
         for record in records:
             if record.value is None:
                 self.skipped += 1
             else:
-                self.at(record, record.value.get(time))
+                self.at(record, record.value.get(time) if time else "")
                 yield record.value
 
     def dated(self, time: Any) -> None:
@@ -387,8 +394,7 @@ def _members(given: Any) -> list[tuple[str, Any]]:
     """The arguments of a call by name; of several edits in one call those of each."""
     if not isinstance(given, dict):
         return [("", given)] if given else []
-    edits = given.get("edits")
-    several = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, list) else []
+    several = tables_of(given.get("edits"))
     if not several:
         return list(given.items())
     return [row for row in given.items() if row[0] != "edits"] + [row for edit in several for row in edit.items()]

@@ -28,6 +28,7 @@ from core.base.project import normal_remote, project_at, project_root
 from core.base.result import KnowledgeError, Ok, attempt, disk_errors
 from core.base.secrets.redact import redact
 from core.base.secrets.repeats import Secrets
+from core.conversations.archived import about_of
 from core.conversations.conversation import Conversation
 from core.conversations.days import day_of
 from core.conversations.events import Edit, with_text
@@ -60,7 +61,7 @@ from core.rules.failures import find_failures
 from core.rules.left import commits_once, line_of_git, made_commit, to_commit
 from core.rules.sentence import alike
 from core.rules.session import read_session
-from core.sources.archive import content, original_sha256
+from core.sources.archive import content
 from core.sources.artifact import Artifact
 from core.sources.incremental import REWRITTEN, SAME, Earlier, Tail, facts_of, tail_of
 from core.sources.sessions import StoreCache
@@ -164,7 +165,8 @@ def _read_again(step: Step, options: HarvestOptions, opened: StoreCache, *, cont
     item = step.artifact
     if item.kind == "session":
         data = opened.content(item)
-        sha256 = original_sha256(data) if item.kept else hashlib.sha256(data).hexdigest()
+        # What is archived tells the sha256 of what its tool had, by which the ledger knows its harvest.
+        sha256 = str(about_of(data).get("of", "")) if item.kept else hashlib.sha256(data).hexdigest()
     else:
         known = step.earlier.bytes if step.earlier is not None else 0
         # The plan has measured what is sent of a larger file; what has grown since is for the next run.

@@ -53,13 +53,6 @@ def content(path: Path) -> bytes:
         raise DamagedError(f"{error} ({path})") from error
 
 
-def original_sha256(inside: bytes) -> str:
-    """The sha256 of what the tool had, by which the ledger knows its harvest; `inside` is what `content` gave."""
-    from core.conversations.archived import about_of
-
-    return str(about_of(inside).get("of", ""))
-
-
 def held(folder: Path, entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """The rows of the ledger whose files are there, by their keys. Another machine's ledger may have been merged into
     this one, without its files."""

@@ -17,7 +17,7 @@ from core.base import files
 from core.base.result import ErrorInfo
 
 HOME = "home"
-_SHA256 = re.compile(r"[0-9a-f]{64}\Z")
+SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 
 
 class Artifact(NamedTuple):
@@ -39,6 +39,12 @@ class Artifact(NamedTuple):
     trouble: str = ""
     source: str = HOME
     kept: str = ""
+
+    @classmethod
+    def seen(cls, path: str, name: str, kind: str, found: os.stat_result, source: str = HOME) -> Artifact:
+        """A file with the size, times and identity that the disk tells."""
+        times = (found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
+        return cls(path, name, kind, found.st_size, *times, source=source)
 
     @property
     def is_foreign(self) -> bool:
@@ -82,7 +88,7 @@ class HashCache:
             rows = json.loads(data)
         except (ValueError, RecursionError):
             return HashCache()
-        whole = isinstance(rows, dict) and all(isinstance(sha, str) and _SHA256.match(sha) for sha in rows.values())
+        whole = isinstance(rows, dict) and all(isinstance(sha, str) and SHA256.match(sha) for sha in rows.values())
         return HashCache(rows if whole else None)
 
     def to_bytes(self) -> bytes:
@@ -118,27 +124,10 @@ def hash_artifacts(artifacts: list[Artifact], cache: HashCache) -> dict[str, str
     hashes, wanted = cache.known(artifacts)
     started = time.time_ns()
     for item in wanted:
-        if sha := _sha256(item):
-            hashes[item.path] = sha
-            cache.put(item, sha, started)
+        try:
+            with os.fdopen(files.open_regular(item.path), "rb") as file:
+                hashes[item.path] = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            continue
+        cache.put(item, hashes[item.path], started)
     return hashes
-
-
-def _sha256(item: Artifact) -> str:
-    """One read for a file that is as large as it was when it was listed: no seek, no spare buffer."""
-    try:
-        fd = files.open_regular(item.path)
-    except OSError:
-        return ""
-    try:
-        digest = hashlib.sha256()
-        step = min(item.size + 1, files.BUFFER_BYTES)
-        while data := os.read(fd, step):
-            digest.update(data)
-            if len(data) == item.size < step:
-                break  # one read had room for more and got no more
-        return digest.hexdigest()
-    except OSError:
-        return ""
-    finally:
-        os.close(fd)

@@ -19,7 +19,7 @@ from typing import Any
 
 from core.base import files
 from core.base.paths import Paths
-from core.sources.artifact import Artifact, HashCache, hash_artifacts
+from core.sources.artifact import SHA256, Artifact, HashCache, hash_artifacts
 
 _SPLIT = re.compile(r"split\.(?P<until>\d{8})\.(?P<split>[^/]+)\Z")
 _NAME = re.compile(r"(?P<sha>[0-9a-f]{64})(?:\.\d+)?\Z")
@@ -168,9 +168,6 @@ def _owners_in(loaded: dict[str, Any], folder: str) -> tuple[list[tuple[str, tup
     return owned, whole
 
 
-_SHA256 = re.compile(r"[0-9a-f]{64}\Z")
-
-
 @dataclass(frozen=True)
 class Split:
     """What `splits/<name>/index.json` says, compared with its source file."""
@@ -232,8 +229,7 @@ def _artifact(path: str, name: str, kind: str) -> Artifact:
         return Artifact(path, name, "odd", trouble=f"cannot be examined: {error.strerror}")
     if not stat.S_ISREG(found.st_mode):
         return Artifact(path, name, "odd", trouble=_trouble(found.st_mode))
-    mtime, ctime = found.st_mtime_ns, found.st_ctime_ns
-    return Artifact(path, name, kind, found.st_size, mtime, ctime, found.st_ino, found.st_dev)
+    return Artifact.seen(path, name, kind, found)
 
 
 def _in_trash(path: str, name: str) -> Artifact:
@@ -263,7 +259,7 @@ def _read_split(folder: str, cache: HashCache) -> Split:
     if index is None or not isinstance(source, str) or not os.path.isabs(source) or "\0" in source:
         return Split(readable=False)
     recorded = index.get("source_sha256")
-    if recorded is not None and not (isinstance(recorded, str) and _SHA256.match(recorded.lower())):
+    if recorded is not None and not (isinstance(recorded, str) and SHA256.match(recorded.lower())):
         return Split(readable=False)
     if is_gone(source):
         return Split(readable=True, source_exists=False)
@@ -271,10 +267,9 @@ def _read_split(folder: str, cache: HashCache) -> Split:
         return Split(readable=True, source_exists=True)
     try:
         real = os.path.realpath(source)
-        found = os.stat(real)
+        item = Artifact.seen(real, "", "source", os.stat(real))
     except OSError:
         return Split(readable=False)
-    item = Artifact(real, "", "source", found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev)
     sha256 = hash_artifacts([item], cache).get(real)
     if sha256 is None:
         return Split(readable=False)

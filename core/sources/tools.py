@@ -36,7 +36,8 @@ class Source(NamedTuple):
     """One tool. `patterns` are paths below a root, `*` for any name and `**` for any folders between.
 
     `keep` says how many parts of a path, from its end, name the conversation. `project`: it lies in project folders,
-    and `patterns` are looked for in each. `folders` are patterns too, for folders that are read as one store.
+    and `patterns` are looked for in each. `folders` are patterns too, for folders that are read as one store. `resume`
+    is the command line that goes on with one of its conversations, as the tool's own help has it (late 2026).
     """
 
     name: str
@@ -46,6 +47,7 @@ class Source(NamedTuple):
     keep: int = 1
     project: bool = False
     folders: tuple[str, ...] = ()
+    resume: str = ""
 
 
 _LINUX, _MAC, _WINDOWS = "linux", "darwin", "win"
@@ -86,30 +88,31 @@ _TASK_FILES = ("*/api_conversation_history.json",)
 SOURCES: tuple[Source, ...] = (
     Source("claude_code", "Claude Code",
            (Root("projects", "~/.claude", "CLAUDE_CONFIG_DIR"),
-            Root("claude/projects", "~/.config", "XDG_CONFIG_HOME")), ("**/*.jsonl",)),
+            Root("claude/projects", "~/.config", "XDG_CONFIG_HOME")), ("**/*.jsonl",), resume="claude --resume {id}"),
     Source("codex", "Codex",
            (Root("sessions", "~/.codex", "CODEX_HOME"), Root("archived_sessions", "~/.codex", "CODEX_HOME")),
-           ("**/rollout-*.jsonl", "**/rollout-*.jsonl.zst")),
+           ("**/rollout-*.jsonl", "**/rollout-*.jsonl.zst"), resume="codex resume {id}"),
     Source("gemini_cli", "Gemini CLI", (Root(".gemini/tmp", "~", "GEMINI_CLI_HOME"),),
-           ("*/chats/session-*.jsonl", "*/chats/session-*.json")),
+           ("*/chats/session-*.jsonl", "*/chats/session-*.json"), resume="gemini --resume {id}"),
     Source("opencode", "OpenCode", (Root("opencode", "~/.local/share", "XDG_DATA_HOME"),), ("opencode.db",),
-           folders=("storage", "project/*/storage")),
+           folders=("storage", "project/*/storage"), resume="opencode --session {id}"),
     Source("cursor", "Cursor", editor_roots("Cursor", "globalStorage"), ("state.vscdb",)),
     Source("cursor_cli", "Cursor's command line", (Root("projects", "~/.cursor"),),
-           ("*/agent-transcripts/*.jsonl", "*/agent-transcripts/*/*.jsonl")),
+           ("*/agent-transcripts/*.jsonl", "*/agent-transcripts/*/*.jsonl"), resume="cursor-agent --resume {id}"),
     Source("cline", "Cline", (*_extension("saoudrizwan.claude-dev"), Root("data/tasks", "~/.cline", "CLINE_DIR")),
            _TASK_FILES, keep=2),
     Source("roo", "Roo Code", _extension("rooveterinaryinc.roo-cline"), _TASK_FILES, keep=2),
     Source("copilot_cli", "Copilot CLI", (Root("session-state", "~/.copilot", "COPILOT_HOME"),),
-           ("*/events.jsonl", "*.jsonl"), keep=2),
+           ("*/events.jsonl", "*.jsonl"), keep=2, resume="copilot --resume {id}"),
     Source("vscode", "VS Code",
            tuple(root for editor in ("Code", "Code - Insiders", "VSCodium") for root in editor_roots(editor, "")),
            _CHATS),
     Source("goose", "Goose",
            (Root("data/sessions", "", "GOOSE_PATH_ROOT"), Root("goose/sessions", "~/.local/share", "XDG_DATA_HOME"),
             Root("Block/goose/data/sessions", "~/AppData/Roaming", "APPDATA", _WINDOWS)),
-           ("sessions.db", "*.jsonl")),
-    Source("llm", "llm", (Root("", "", "LLM_USER_PATH"), *_settings("io.datasette.llm")), ("logs.db",)),
+           ("sessions.db", "*.jsonl"), resume="goose session --resume --session-id {id}"),
+    Source("llm", "llm", (Root("", "", "LLM_USER_PATH"), *_settings("io.datasette.llm")), ("logs.db",),
+           resume="llm chat --conversation {id}"),
     Source("deepseek", "DeepSeek Harness", (Root("sessions", "~/.dsh", "DSH_HOME"),),
            ("*/*/session.jsonl", "*/*/session.jsonl.zstd"), keep=2),
     Source("zed", "Zed",
@@ -117,14 +120,15 @@ SOURCES: tuple[Source, ...] = (
             Root("Zed/threads", "~/Library/Application Support", "", _MAC),
             Root("Zed/threads", "~/AppData/Local", "LOCALAPPDATA", _WINDOWS)),
            ("threads.db",)),
-    Source("droid", "Droid", (Root("sessions", "~/.factory"),), ("*/*.jsonl", "*.jsonl")),
+    Source("droid", "Droid", (Root("sessions", "~/.factory"),), ("*/*.jsonl", "*.jsonl"), resume="droid --resume {id}"),
     Source("grok", "Grok Build", (Root("sessions", "~/.grok", "GROK_HOME"),), ("*/*/chat_history.jsonl",), keep=2),
     Source("kimi", "Kimi CLI", (Root("sessions", "~/.kimi", "KIMI_SHARE_DIR"),), ("*/*/wire.jsonl",), keep=2),
     Source("kimi_code", "Kimi Code", (Root("sessions", "~/.kimi-code", "KIMI_CODE_HOME"),),
            ("*/*/agents/main/wire.jsonl",), keep=4),
     Source("qwen", "Qwen Code", (Root("projects", "~/.qwen"), Root("tmp", "~/.qwen")),
-           ("*/chats/*.jsonl", "*/chats/session-*.json")),
-    Source("pi", "Pi", (Root("sessions", "~/.pi/agent", "PI_CODING_AGENT_DIR"),), ("*/*.jsonl",)),
+           ("*/chats/*.jsonl", "*/chats/session-*.json"), resume="qwen --resume {id}"),
+    Source("pi", "Pi", (Root("sessions", "~/.pi/agent", "PI_CODING_AGENT_DIR"),), ("*/*.jsonl",),
+           resume="pi --session {path}"),
     Source("openclaw", "OpenClaw", (Root("agents", "~/.openclaw", "OPENCLAW_STATE_DIR"),), ("*/sessions/*.jsonl",)),
     Source("hermes", "Hermes",
            (Root("", "~/.hermes", "HERMES_HOME"), Root("hermes", "~/AppData/Local", "LOCALAPPDATA", _WINDOWS)),
@@ -132,14 +136,17 @@ SOURCES: tuple[Source, ...] = (
     Source("antigravity", "Antigravity",
            (Root("antigravity-cli/brain", "~/.gemini"), Root("antigravity/brain", "~/.gemini"),
             Root("antigravity-ide/brain", "~/.gemini")),
-           ("*/.system_generated/logs/transcript_full.jsonl",), keep=4),
-    Source("amp", "Amp", (Root("amp/threads", "~/.local/share", "XDG_DATA_HOME"),), ("T-*.json",)),
+           ("*/.system_generated/logs/transcript_full.jsonl",), keep=4, resume="agy --conversation {id}"),
+    Source("amp", "Amp", (Root("amp/threads", "~/.local/share", "XDG_DATA_HOME"),), ("T-*.json",),
+           resume="amp threads continue {id}"),
     Source("kiro", "Kiro CLI", (Root("sessions/cli", "~/.kiro", "KIRO_HOME"),), ("*.jsonl",)),
-    Source("devin", "Devin", (Root("devin/cli", "~/.local/share", "XDG_DATA_HOME"),), ("sessions.db",)),
+    Source("devin", "Devin", (Root("devin/cli", "~/.local/share", "XDG_DATA_HOME"),), ("sessions.db",),
+           resume="devin --resume {id}"),
     Source("continue_dev", "Continue", (Root("sessions", "~/.continue", "CONTINUE_GLOBAL_DIR"),), ("*-*.json",)),
     Source("kilo", "Kilo Code", _extension("kilocode.kilo-code"), _TASK_FILES, keep=2),
     Source("crush", "Crush", (), (".crush/crush.db",), keep=3, project=True),
-    Source("aider", "aider", (), (".aider.chat.history.md",), keep=2, project=True),
+    Source("aider", "aider", (), (".aider.chat.history.md",), keep=2, project=True,
+           resume="aider --restore-chat-history"),
     Source("specstory", "SpecStory", (), (".specstory/history/*.md",), project=True),
 )  # fmt: skip
 SOURCE = {row.name: row for row in SOURCES}
@@ -291,25 +298,6 @@ def _longer(row: Artifact, parts: int) -> str:
 
 # --- going on in the tool itself -------------------------------------------------------------------------------------
 
-RESUME = {
-    "claude_code": "claude --resume {id}",
-    "codex": "codex resume {id}",
-    "opencode": "opencode --session {id}",
-    "antigravity": "agy --conversation {id}",
-    "gemini_cli": "gemini --resume {id}",
-    "qwen": "qwen --resume {id}",
-    "copilot_cli": "copilot --resume {id}",
-    "cursor_cli": "cursor-agent --resume {id}",
-    "droid": "droid --resume {id}",
-    "goose": "goose session --resume --session-id {id}",
-    "amp": "amp threads continue {id}",
-    "devin": "devin --resume {id}",
-    "llm": "llm chat --conversation {id}",
-    "pi": "pi --session {path}",
-    "aider": "aider --restore-chat-history",
-}
-"""Source -> the command line that goes on with one of its conversations, as the tools' own help has it (late 2026)."""
-
 _ID = re.compile(r"[A-Za-z0-9][\w.-]{3,127}\Z")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 _BROKEN = re.compile(r"[\x00-\x1f\x7f]")
@@ -320,7 +308,7 @@ def resume_command(source: str, session: str, name: str, path: str, folder: str)
     none, as a sentence. `session` is the id in the file, `name` what the conversation is called here. Ids and folders
     come out of a file that anybody may have written, and the line is meant for a shell: they are quoted, and an id that
     does not look like one is refused."""
-    pattern = RESUME.get(source, "")
+    pattern = SOURCE[source].resume if source in SOURCE else ""
     if not pattern:
         return "", "its tool has no command that goes on with one conversation"
     if source == "antigravity" and "antigravity-cli" not in path:

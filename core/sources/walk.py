@@ -43,30 +43,25 @@ WORKSPACE_BYTES = 1 << 16
 def artifact_at(path: str, source: str, name: str) -> Artifact | None:
     """None for what is no regular file: a link may lead anywhere."""
     try:
-        seen = os.lstat(path)
+        found = os.lstat(path)
     except OSError:
         return None
-    if not stat.S_ISREG(seen.st_mode):
-        return None
-    times = (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, seen.st_dev)
     kind = "store" if path.endswith(STORES) else "conversation"
-    return Artifact(path, name, kind, seen.st_size, *times, source=source)
+    return Artifact.seen(path, name, kind, found, source) if stat.S_ISREG(found.st_mode) else None
 
 
 def folder_store(path: str, source: str) -> Artifact | None:
     """A folder that holds conversations in many small files; None for any other, and for a link."""
     try:
-        seen = os.lstat(path)
+        found = os.lstat(path)
     except OSError:
         return None
-    if not stat.S_ISDIR(seen.st_mode):
+    if not stat.S_ISDIR(found.st_mode):
         return None
     from core.conversations.collections.opencode_files import is_storage  # few folders are asked about
 
-    if not is_storage(path):
-        return None
-    times = (seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, seen.st_dev)
-    return Artifact(path, f"{source}/{os.path.basename(path)}", "store", 0, *times, source=source)
+    name = f"{source}/{os.path.basename(path)}"
+    return Artifact.seen(path, name, "store", found, source)._replace(size=0) if is_storage(path) else None
 
 
 def matching(folder: str, parts: list[str], notes: list[str]) -> Iterator[str]:
@@ -219,10 +214,8 @@ def _why_not(path: str) -> str:
             head = file.read(HEAD_BYTES)
     except OSError:
         return ""
-    why = why_not_read(head)
-    return why or (
-        "of no known kind" if path.lower().endswith(_DATA) and format_of(head) in ("plain", "unknown-json") else ""
-    )
+    is_text = path.lower().endswith(_DATA) and format_of(head) == "plain"
+    return why_not_read(head) or ("of no known kind" if is_text else "")
 
 
 def survey(rows: Sequence[Place]) -> Survey:

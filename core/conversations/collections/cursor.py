@@ -50,8 +50,7 @@ def _folder(store: StoreFile, id: str, data: dict[str, Any]) -> str:
         return found
     query = "SELECT value FROM cursorDiskKV WHERE key >= ? AND key < ? AND INSTR(CAST(value AS TEXT), 'workspaceUris')"
     for (value,) in store.rows(f"{query} LIMIT 3", (f"{_BUBBLE}{id}:", f"{_BUBBLE}{id};")):
-        bubble = parsed(value)
-        found = found or (_workspace(bubble) if isinstance(bubble, dict) else "")
+        found = found or _workspace(table_of(parsed(value)))
     return found
 
 
@@ -71,7 +70,7 @@ def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
             yield _said(bubble)
         return
     for head in list_of(data.get("fullConversationHeadersOnly")):
-        key = head.get("bubbleId") if isinstance(head, dict) else None
+        key = table_of(head).get("bubbleId")
         if not isinstance(key, str):
             continue
         for (value,) in store.rows("SELECT value FROM cursorDiskKV WHERE key = ?", (f"{_BUBBLE}{id}:{key}",)):

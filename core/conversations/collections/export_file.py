@@ -21,7 +21,9 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from core.base import files
 from core.conversations.collections.store_file import StoredSession, StoreError, seconds, text
 from core.conversations.formats import chatgpt, claude_ai
+from core.conversations.lines import BOM
 from core.conversations.read import HEAD_BYTES, format_of
+from core.conversations.records import DECODER
 from core.conversations.turns import clean
 
 EXPORT_BYTES = 4 << 30
@@ -34,7 +36,6 @@ RATIO, RATIO_FROM = 200, 16 << 20
 _NAME = re.compile(r"conversations(?:[-_. ]?\(?\d{1,6}\)?)?\.json\Z", re.IGNORECASE)
 _ID = re.compile(r"[A-Za-z0-9._-]{1,128}\Z")
 _BETWEEN = re.compile(r"[\s,]*")
-_DECODER = json.JSONDecoder(strict=False)
 
 
 class Kind(NamedTuple):
@@ -73,16 +74,17 @@ class OpenExport:
         self._packed: dict[str, bytes] = {}
         self._rows: dict[str, StoredSession] = {}
         self._lost: dict[str, int] = {}
-        self.kind = export_kind(path)
-        if not self.kind:
-            raise StoreError("this is no export of ChatGPT or Claude.ai", path)
+        self.kind = ""
         with _opened(path) as (members, open_member):
             for member in members:
                 with open_member(member) as stream:
-                    if _kind_of(stream.read(HEAD_BYTES)) != self.kind:
-                        continue
-                with open_member(member) as stream:
-                    self._list(stream)
+                    kind = _kind_of(stream.read(HEAD_BYTES))
+                self.kind = self.kind or kind
+                if kind and kind == self.kind:
+                    with open_member(member) as stream:
+                        self._list(stream)
+        if not self.kind:
+            raise StoreError("this is no export of ChatGPT or Claude.ai", path)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -138,7 +140,7 @@ class OpenExport:
             if held.startswith("]", at):
                 return
             try:
-                value, at = _DECODER.raw_decode(held, at)
+                value, at = DECODER.raw_decode(held, at)
             except (ValueError, RecursionError):
                 more = stream.read(max(CHUNK_BYTES, len(held) - at))
                 if not more or len(held) - at > ELEMENT_BYTES:
@@ -170,7 +172,7 @@ def _canonical(kind: Kind, value: dict[str, Any]) -> tuple[str, bytes] | None:
 
 def _kind_of(head: bytes) -> str:
     """Only an array holds many; a single conversation is a file like others."""
-    if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] != b"[":
+    if head.removeprefix(BOM).lstrip()[:1] != b"[":
         return ""
     kind = format_of(head)
     return kind if kind in KINDS else ""

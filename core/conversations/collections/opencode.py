@@ -13,7 +13,7 @@ from typing import Any
 
 from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
 from core.conversations.formats import opencode
-from core.conversations.turns import Reading, iso_time, kind_of, list_of, table_of, text_of
+from core.conversations.turns import Reading, iso_time, kind_of, list_of, table_of, text_in, text_of
 
 NAME = "opencode"
 # Records of the newer table in which nothing is said.
@@ -84,8 +84,7 @@ def read_record(value: dict[str, Any], reading: Reading) -> None:
         reading.called("bash", {"command": data.get("command")}, id="shell")
         reading.settle("shell", text_of(data.get("output")))
     elif kind == "assistant":
-        model = data.get("model")
-        reading.model = (text_of(model.get("id")) if isinstance(model, dict) else text_of(model)) or reading.model
+        reading.model = text_in(data.get("model"), "id") or reading.model
         for part in list_of(data.get("content")):
             _read_part(part, reading)
     elif kind not in _SILENT:

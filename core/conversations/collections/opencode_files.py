@@ -21,6 +21,7 @@ from core.conversations.collections.store_file import StoredSession, StoreError,
 from core.conversations.collections.stores import canonical_form
 from core.conversations.formats.opencode import created
 from core.conversations.records import parse_object
+from core.conversations.turns import table_of
 
 FILE_BYTES = 64 << 20
 """A longer file of one message or part is passed over; its place is kept, so that it is counted."""
@@ -31,13 +32,12 @@ _ID = re.compile(r"[A-Za-z0-9_.-]{1,128}\Z")
 class _Layout(NamedTuple):
     """Where the files of a session are, below the folder."""
 
-    sessions: str
     messages: str
     parts: str
     by_session: bool
 
 
-_LAYOUTS = (_Layout("session", "message", "part", False), _Layout("", "session/message", "session/part", True))
+_LAYOUTS = (_Layout("message", "part", False), _Layout("session/message", "session/part", True))
 
 
 def is_storage(path: str) -> bool:
@@ -91,8 +91,8 @@ class OpenFolder:
                 found = [os.lstat(one) for row in paths for one in row]
                 if not found:
                     continue
-                times = about.get("time")
-                stated = seconds(times.get("updated") or times.get("created")) if isinstance(times, dict) else 0.0
+                times = table_of(about.get("time"))
+                stated = seconds(times.get("updated") or times.get("created"))
                 updated = max(stated, *(row.st_mtime for row in found))
                 size = sum(row.st_size for row in found)
                 parent = bool(text(about.get("parentID")))

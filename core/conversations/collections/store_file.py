@@ -121,7 +121,7 @@ class StoreFile:
 
     def has(self, table: str, *columns: str) -> bool:
         """Whether there is such a table with all these columns."""
-        return set(columns) <= self._tables.get(table, frozenset()) if table in self._tables else False
+        return table in self._tables and self._tables[table].issuperset(columns)
 
     def column(self, table: str, *names: str) -> str:
         """The first of these columns that the table has, else the SQL for none."""

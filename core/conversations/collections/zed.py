@@ -14,7 +14,7 @@ from typing import Any
 from core.conversations.collections.store_file import StoredSession, StoreError, StoreFile, number, seconds, text
 from core.conversations.packed import OverpackedError, unpack
 from core.conversations.records import parse_object
-from core.conversations.turns import Reading, iso_time, kind_of, list_of, table_of, text_of, truth_of
+from core.conversations.turns import Reading, iso_time, kind_of, list_of, table_of, tables_of, text_of, truth_of
 
 NAME = "zed"
 _SILENT = frozenset({"Thinking", "RedactedThinking", "Image", "thinking", "redacted_thinking"})
@@ -36,7 +36,7 @@ def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
     """The messages of one thread, the first with the model, the last with the time of the thread."""
     for kind, data, at in store.rows("SELECT data_type, data, updated_at FROM threads WHERE id = ?", (id,)):
         thread = _thread(kind, data if isinstance(data, bytes) else text(data).encode(), store.path)
-        rows = [row for row in list_of(thread.get("messages")) if isinstance(row, dict)]
+        rows = tables_of(thread.get("messages"))
         model = text_of(table_of(thread.get("model")).get("model"))
         for left, row in enumerate(rows, start=1 - len(rows)):
             yield row | ({"model": model} if model else {}) | ({} if left else {"time": iso_time(at)})

@@ -22,11 +22,12 @@ from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Command, Commit, Edit, Event, FileRead, shortened
 from core.conversations.lines import (
     Label,
-    Labelled,
     Line,
     doubt_in_fences,
     first_line,
     fold_turns,
+    line_above,
+    line_below,
     split_lines,
     with_events,
 )
@@ -35,7 +36,6 @@ _BANNER = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\
 _SIGNS = ("> $ aider", "> Aider v", "> Tokens: ", 'class="chat-transcript"', "> Applied edit to ", "> Repo-map: ")
 
 
-_EVENTS = ("> Applied", "> Skipping", "> Commit", "> Running")
 _EDITED = re.compile(r"> Applied edit to (.+?)\s*$")
 _SKIPPED = re.compile(r"> Skipping edits to (.+?) that matches gitignore spec\.\s*$")
 _COMMITTED = re.compile(r"> Commit ([0-9a-f]{7,40}) (.+?)\s*$")
@@ -107,17 +107,15 @@ def _prompts(lines: Sequence[Line], banners: Sequence[int]) -> set[int]:
         following = set(here)
         strict = any(number + 1 not in following for number in blanks)
         for number in here:
-            if number in blanks or (not strict and (number - 1 in found or _below_the_tool(lines, number, first))):
+            if number in blanks or (not strict and (number - 1 in found or _below_the_tool(lines, number))):
                 found.add(number)
     return found
 
 
-def _below_the_tool(lines: Sequence[Line], number: int, first: int) -> bool:
-    """Whether the line above, blank ones aside, is one of the tool or the session's banner."""
-    number -= 1
-    while number > first and not lines[number].text.strip():
-        number -= 1
-    return lines[number].text.startswith(">") or bool(_BANNER.match(lines[number].text))
+def _below_the_tool(lines: Sequence[Line], number: int) -> bool:
+    """Whether the line above, blank ones aside, is one of the tool or the session's banner, or there is none."""
+    above = line_above(lines, number)
+    return above < 0 or lines[above].text.startswith(">") or _BANNER.match(lines[above].text) is not None
 
 
 def _below_a_message(lines: Sequence[Line], prompts: set[int]) -> set[int]:
@@ -186,8 +184,6 @@ def _events(lines: Sequence[Line], prompts: set[int], below: set[int]) -> Iterat
             allowed[lines[number - 1].text[2:].strip()] = "changed without being in the chat" if unseen else "created"
         if "(Y)es/(N)o" in text and (refused := _refused(lines, number, below)):
             yield refused
-        if not text.startswith(_EVENTS):
-            continue
         if edited := _EDITED.match(line.text):
             how = allowed.pop(edited[1], "")
             yield Edit(tool="edit", path=edited[1], how=how, answered=True, failed=False, **place)
@@ -202,10 +198,7 @@ def _events(lines: Sequence[Line], prompts: set[int], below: set[int]) -> Iterat
 
 def _run(words: str, lines: Sequence[Line], number: int) -> Command:
     """A command that the user had run, with what it printed."""
-    first = number + 1
-    while first < len(lines) and not lines[first].text.strip():
-        first += 1
-    last = first
+    last = first = line_below(lines, number)
     while last < len(lines) and lines[last].text.startswith(">") and not _ABOUT_OUTPUT.match(lines[last].text):
         last += 1
     rows = [line.text[2:].rstrip() for line in lines[first:last]]
@@ -216,7 +209,7 @@ def _run(words: str, lines: Sequence[Line], number: int) -> Command:
     return replace(event, answered=True, output=shortened("\n".join(rows)), result=lines[first].start)
 
 
-def _labels(lines: Sequence[Line], prompts: set[int], below: set[int], strict: bool) -> Iterator[Labelled]:
+def _labels(lines: Sequence[Line], prompts: set[int], below: set[int], strict: bool) -> Iterator[Label]:
     before = ""
     # Words before the first banner or prompt are a page around the transcript, not the assistant.
     spoken = False
@@ -233,7 +226,7 @@ def _labels(lines: Sequence[Line], prompts: set[int], below: set[int], strict: b
         )
         if prompt and "(Y)es/(N)o" in text:
             # The answer to one of aider's own questions, kept with the question: nothing that the user said.
-            yield "tool", text[5:].rstrip()
+            yield Label("tool", text[5:].rstrip())
             kind = "tool"
         elif text[:2] == "# " and _BANNER.match(text):
             yield Label("system", None, opens=True)
@@ -242,15 +235,15 @@ def _labels(lines: Sequence[Line], prompts: set[int], below: set[int], strict: b
             yield Label("user", text[5:].rstrip(), opens=before != "prompt")
             spoken, kind = True, "prompt"
         elif number in below:
-            yield "tool", text.rstrip()
+            yield Label("tool", text.rstrip())
             kind = "tool"
         elif not edit and text[:1] == ">" and (text[1:2] == " " or text.rstrip() == ">"):
-            yield "tool", text[2:].rstrip()
+            yield Label("tool", text[2:].rstrip())
             kind = "tool"
         elif text.strip() == "" or text.startswith(("<div class=", "</div>", "<br/>")):
-            yield "", text if text.strip() == "" else None
+            yield Label("", text if text.strip() == "" else None)
             kind = "blank"
         else:
-            yield "assistant" if spoken else "system", text
+            yield Label("assistant" if spoken else "system", text)
             kind = "words"
         before = kind

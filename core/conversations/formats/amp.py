@@ -12,7 +12,17 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import json_document, object_keys
-from core.conversations.turns import Reading, kind_of, list_of, path_of, read_blocks, table_of, text_of, whole_of
+from core.conversations.turns import (
+    Reading,
+    kind_of,
+    list_of,
+    path_of,
+    read_blocks,
+    table_of,
+    text_in,
+    text_of,
+    whole_of,
+)
 
 
 def sniff(head: str) -> bool:
@@ -26,19 +36,17 @@ def read(name: str, data: bytes) -> Conversation:
     found = json_document(data, ("messages",))
     about = found.members
     reading = Reading(skipped=int(found.torn))
-    for record in found.records("messages"):
-        value = record.value
-        role = value.get("role") if value else None
-        if value is None or role not in ("user", "assistant", "info"):
+    for value in reading.values(found.records("messages"), ""):
+        role = value.get("role")
+        if role not in ("user", "assistant", "info"):
             reading.skipped += 1
             continue
         meta, usage = value.get("meta"), table_of(value.get("usage"))
-        reading.at(record, meta.get("sentAt") if isinstance(meta, dict) else usage.get("timestamp"))
+        reading.dated(meta.get("sentAt") if isinstance(meta, dict) else usage.get("timestamp"))
         reading.model = text_of(usage.get("model")) or reading.model
         if role == "info":
             for block in list_of(value.get("content")):
-                summary = block.get("summary") if isinstance(block, dict) else None
-                reading.summary(text_of(summary.get("summary") if isinstance(summary, dict) else summary))
+                reading.summary(text_in(table_of(block).get("summary"), "summary"))
         else:
             read_blocks(str(role), value.get("content"), reading, result=_read_result)
     if "messages" not in about:
@@ -59,12 +67,11 @@ def _read_result(block: dict[str, Any], reading: Reading) -> None:
     text = text_of(output) or (
         json.dumps(output, ensure_ascii=False) if isinstance(output, dict | list) and output else ""
     )
-    message = text_of(error.get("message")) if isinstance(error, dict) else text_of(error)
     code = whole_of(table_of(back).get("exitCode"))
     key, refused = text_of(block.get("toolUseID") or block.get("tool_use_id")), status.startswith("rejected")
     if status in ("in-progress", "queued", "blocked-on-user"):
         return
     failed = {"done": False, "error": True, "cancelled": True}.get(status, True if refused else None)
     failed = failed or bool(code) if failed is not None else None
-    shown = "\n".join(row for row in (text, message) if row)
+    shown = "\n".join(filter(None, (text, text_in(error, "message"))))
     reading.result(shown, id=key, failed=failed, status=code, refused=refused)

@@ -11,7 +11,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import Record, json_document, keys_in
-from core.conversations.turns import Reading, kind_of, read_export, table_of, text_of
+from core.conversations.turns import Reading, kind_of, list_of, read_export, table_of, text_of
 
 _SILENT = frozenset({"thoughts", "reasoning_recap", "model_editable_context", "app_pairing_content"})
 _CALL = "call"
@@ -61,13 +61,10 @@ def _heard(message: Any) -> Any:
 
 
 def _read_tree(name: str, record: Record) -> Conversation:
-    reading = Reading()
     value = record.value or {}
     mapping = value.get("mapping")
-    if not isinstance(mapping, list):
-        reading.skipped += 1
-        mapping = []
-    for node in _way_up(value.get("current_node"), mapping):
+    reading = Reading(skipped=int(not isinstance(mapping, list)))
+    for node in _way_up(value.get("current_node"), list_of(mapping)):
         _read_node(node, reading)
     times = {"started": value.get("create_time"), "ended": value.get("update_time")}
     id = value.get("conversation_id") or value.get("id")
@@ -78,20 +75,19 @@ def _way_up(current: Any, mapping: list[Record]) -> list[Record]:
     """The nodes from the root to the current one; where that is not told, to the leaf that was written last."""
     nodes = {node.key: node for node in mapping if node.value is not None}
     if not isinstance(current, str) or current not in nodes:
-        leaves = [key for key, node in nodes.items() if node.value is not None and not node.value.get("children")]
+        leaves = [key for key, node in nodes.items() if not (node.value or {}).get("children")]
         current = max(leaves, key=lambda key: _made(nodes[key]), default=next(reversed(nodes), ""))
     way: list[Record] = []
     while isinstance(current, str) and current in nodes:
         node = nodes.pop(current)  # taken out, so that a circle ends
         way.append(node)
-        current = node.value.get("parent") if node.value else None
+        current = (node.value or {}).get("parent")
     way.reverse()
     return way
 
 
 def _made(node: Record) -> float:
-    message = (node.value or {}).get("message")
-    made = message.get("create_time") if isinstance(message, dict) else None
+    made = table_of((node.value or {}).get("message")).get("create_time")
     return float(made) if isinstance(made, int | float) and abs(made) < 1e18 else 0.0
 
 
@@ -99,8 +95,7 @@ def _read_node(node: Record, reading: Reading) -> None:
     message = (node.value or {}).get("message")
     if message is None:
         return  # the root
-    author = message.get("author") if isinstance(message, dict) else None
-    content = message.get("content") if isinstance(message, dict) else None
+    author, content = table_of(message).get("author"), table_of(message).get("content")
     if not isinstance(author, dict) or not isinstance(content, dict):
         reading.skipped += 1
         return

@@ -11,7 +11,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import Record, json_document, keys_in
-from core.conversations.turns import Reading, list_of, read_blocks, read_export, table_of, text_of
+from core.conversations.turns import Reading, list_of, read_blocks, read_export, tables_of, text_of
 
 _BLOCK = ("type", "text", "name", "input", "content")
 
@@ -42,41 +42,36 @@ def _heard(message: Any) -> Any:
     if not isinstance(message, dict):
         return message
     kept = {key: message.get(key) for key in ("sender", "created_at")}
-    blocks = [row for row in list_of(message.get("content")) if isinstance(row, dict)]
+    blocks = tables_of(message.get("content"))
     kept["content"] = [{key: row[key] for key in _BLOCK if key in row} for row in blocks]
     if not any(row.get("type") == "text" for row in blocks):
         kept["text"] = message.get("text")
-    attached = [row for row in list_of(message.get("attachments")) if isinstance(row, dict)]
+    attached = tables_of(message.get("attachments"))
     if attached:
         kept["attachments"] = [{key: row.get(key) for key in ("file_name", "extracted_content")} for row in attached]
     return kept
 
 
 def _read_chat(name: str, record: Record) -> Conversation:
-    reading = Reading()
     value = record.value or {}
     messages = value.get("chat_messages")
-    if not isinstance(messages, list):
-        reading.skipped += 1
-        messages = []
-    for message in messages:
+    reading = Reading(skipped=int(not isinstance(messages, list)))
+    for message in reading.values(list_of(messages), "created_at"):
         _read_message(message, reading)
     facts = {"started": value.get("created_at"), "ended": value.get("updated_at"), "model": value.get("model")}
     return reading.conversation(name, "claude_ai", id=value.get("uuid"), title=value.get("name"), **facts)
 
 
-def _read_message(record: Record, reading: Reading) -> None:
-    value = record.value
-    sender = value.get("sender") if value else None
-    if value is None or sender not in ("human", "assistant"):
+def _read_message(value: dict[str, Any], reading: Reading) -> None:
+    sender = value.get("sender")
+    if sender not in ("human", "assistant"):
         reading.skipped += 1
         return
-    reading.at(record, value.get("created_at"))
-    for row in list_of(value.get("attachments")):
-        held = text_of(table_of(row).get("extracted_content"))
+    for row in tables_of(value.get("attachments")):
+        held = text_of(row.get("extracted_content"))
         if held:
             reading.say("tool", f"{text_of(row.get('file_name')) or 'attachment'}:\n{held}")
-    blocks = [row for row in list_of(value.get("content")) if isinstance(row, dict)]
+    blocks = tables_of(value.get("content"))
     if not any(row.get("type") == "text" for row in blocks):
         blocks = [*blocks, {"type": "text", "text": value.get("text")}]
     read_blocks("user" if sender == "human" else "assistant", blocks, reading)

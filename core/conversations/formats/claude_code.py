@@ -14,10 +14,10 @@ from dataclasses import replace
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.events import NOT_WANTED, Call, Hook, Plan, PullRequest, Reminder, Todos, shortened
+from core.conversations.events import NOT_WANTED, Call, Hook, Plan, PullRequest, Todos, shortened
 from core.conversations.lines import INJECTED
 from core.conversations.records import Record, json_lines, object_keys
-from core.conversations.turns import Reading, answered, clean, kind_of, list_of, table_of, text_of, word
+from core.conversations.turns import Reading, answered, clean, kind_of, list_of, table_of, tables_of, text_of, word
 
 _FIRST = re.compile(r'\s*\{\s*"type"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:')
 _INJECTED = INJECTED | {
@@ -167,15 +167,15 @@ def _read_user(value: dict[str, Any], content: str | list[Any], reading: Reading
     if value.get("isCompactSummary") or said.startswith(_CONTINUED):
         reading.summary(said)
         return
-    foreign = any(value.get(key) for key in ("isMeta", "isSidechain", "isVisibleInTranscriptOnly"))
     # What a slash command stands for is put in behind it in the same moment.
     expanded = facts.command[0] and facts.command == (value.get("parentUuid"), value.get("timestamp"))
     if said.lstrip().startswith("<command-"):
         facts.command = (text_of(value.get("uuid")), text_of(value.get("timestamp")))
-    if foreign or expanded or said.startswith(_BY_THE_TOOL):
+    if value.get("isSidechain"):
         reading.say("system", said)
-        if said.strip() and not value.get("isSidechain"):
-            reading.note(Reminder(text=shortened(clean(said)), **reading.about))
+        return
+    if value.get("isMeta") or value.get("isVisibleInTranscriptOnly") or expanded or said.startswith(_BY_THE_TOOL):
+        reading.remind(said)
         return
     if said.strip() and said in facts.said_from_queue:
         return
@@ -298,15 +298,16 @@ def _read_assistant(value: dict[str, Any], content: str | list[Any], reading: Re
 def _read_call(block: dict[str, Any], reading: Reading) -> None:
     """Questions and plans are put to the user through a tool; they are the assistant's words all the same."""
     tool, given, key = block.get("name"), block.get("input"), text_of(block.get("id"))
-    if isinstance(given, dict) and tool == "AskUserQuestion" and isinstance(given.get("questions"), list):
-        asked = [text_of(row.get("question")) for row in given["questions"] if isinstance(row, dict)]
-        reading.say("assistant", "\n".join(asked))
-        reading.called(tool, given, id=key)
-    elif isinstance(given, dict) and tool == "ExitPlanMode" and isinstance(given.get("plan"), str):
-        reading.say("assistant", given["plan"])
-        reading.called(tool, given, id=key)
+    about = table_of(given)
+    if tool == "AskUserQuestion" and isinstance(about.get("questions"), list):
+        said = "\n".join(text_of(row.get("question")) for row in tables_of(about["questions"]))
+    elif tool == "ExitPlanMode" and isinstance(about.get("plan"), str):
+        said = about["plan"]
     else:
         reading.call(tool, given, id=key)
+        return
+    reading.say("assistant", said)
+    reading.called(tool, given, id=key)
 
 
 def _read_attachment(value: dict[str, Any], reading: Reading, facts: _Facts) -> None:

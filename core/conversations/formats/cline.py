@@ -18,7 +18,6 @@ from core.conversations.days import written_day
 from core.conversations.events import Call, Event, Plan, Question, call_event, settled
 from core.conversations.lines import (
     Label,
-    Labelled,
     Line,
     doubt_in_fences,
     first_line,
@@ -36,8 +35,6 @@ ANSWERS = ("attempt_completion", "plan_mode_respond", "ask_followup_question", "
 _RESULT = re.compile(r"\[(\w{1,60})(?: for [^\n]{0,2000})?\] Result:")
 _BROKEN = "[Response interrupted"
 _NOTICE = ("[TASK RESUMPTION]", "[ERROR]", _BROKEN, "[The user has switched", "<environment_details>")
-_SIGNS = ("[", "<", "-")
-"""With one of these a line begins that is not simply said, printed or blank."""
 _TOOLS = (
     "read_file", "write_to_file", "replace_in_file", "execute_command", "list_files", "search_files",
     "list_code_definition_names", "browser_action", "use_mcp_tool", "access_mcp_resource", "ask_followup_question",
@@ -170,9 +167,9 @@ def result_of(event: Call, text: str, start: int) -> Call:
     return settled(event, text, start, failed, None, refused)
 
 
-def _labels(lines: Sequence[Line], heads: Sequence[int]) -> Iterator[Labelled]:
+def _labels(lines: Sequence[Line], heads: Sequence[int]) -> Iterator[Label]:
     for line in lines[: heads[0] if heads else len(lines)]:
-        yield "system", line.text
+        yield Label("system", line.text)
     for at, number in enumerate(heads):
         end = heads[at + 1] if at + 1 < len(heads) else len(lines)
         role = _HEADERS[lines[number].text]
@@ -187,88 +184,78 @@ def _starts(lines: Sequence[Line], number: int) -> bool:
     return above < 0 or lines[above].text == "---"
 
 
-def person_labels(body: list[str]) -> Iterator[Labelled]:
+def person_labels(body: list[str]) -> Iterator[Label]:
     """Label the lines of a message that Cline sent in the user's name; one label a line."""
     tags = tuple(f"<{tag}>" for tag in _PERSON)
-    machinery = any(
-        row[:1] in _SIGNS and (row.startswith((*tags, *_NOTICE)) or _RESULT.match(row) is not None) for row in body
-    )
+    machinery = any(row.startswith((*tags, *_NOTICE)) or _RESULT.match(row) for row in body)
     zone, foreign, inside = ("system" if machinery else "user"), False, ""
     first, denied, closed = False, False, False
     for number, row in enumerate(body):
-        if row[:1] not in _SIGNS and not inside and not first:
-            yield "" if not row.strip() else zone, row
-            continue
         result = _RESULT.match(row)
         if first and row.strip():
             # In place of a result stands the user's refusal, with what they want instead.
             first, denied = False, row.startswith(_DENIED)
         closed = closed or row == "</environment_details>"
+        if not inside and row.startswith(tags) and (not foreign or (denied and row.startswith("<feedback>"))):
+            inside = row[1 : row.index(">")]
         if inside:
-            yield "user", _words(row)
+            yield Label("user", _words(row))
             inside = "" if f"</{inside}>" in row else inside
         elif result:
             zone, foreign = "tool", result[1] not in ANSWERS
             first, denied = not row[result.end() :].strip(), row[result.end() :].strip().startswith(_DENIED)
-            yield zone, row
+            yield Label(zone, row)
         elif closed and row.startswith("[TASK RESUMPTION]"):
             # The user's next message, sent together with the one above.
             zone, foreign, closed = "system", False, False
-            yield zone, row
+            yield Label(zone, row)
         elif row.startswith("<environment_details>"):
             # From here on nothing is the user's: this block closes every message.
             zone, foreign, denied = "system", True, False
-            yield zone, row
-        elif row.startswith(tags) and (not foreign or (denied and row.startswith("<feedback>"))):
-            inside = row[1 : row.index(">")]
-            yield "user", _words(row)
-            inside = "" if f"</{inside}>" in row else inside
+            yield Label(zone, row)
         elif row == "---" and not any(later.strip() for later in body[number + 1 : number + 3]):
-            yield "", None
+            yield Label("", None)
         else:
-            yield "" if not row.strip() else zone, row
+            yield Label("" if not row.strip() else zone, row)
 
 
-def assistant_labels(body: list[str]) -> Iterator[Labelled]:
+def assistant_labels(body: list[str]) -> Iterator[Label]:
     """Label the lines of an answer in which tools are called by tags; one label a line."""
     tool = speech = data = ""
     thinking = False
     for row in body:
-        if row[:1] not in _SIGNS and row[-1:] != ">" and not (tool or speech or data or thinking):
-            yield "" if not row.strip() else "assistant", row
-            continue
         if thinking or row.startswith("<thinking>"):
             thinking = "</thinking>" not in row
-            yield "system", row
+            yield Label("system", row)
         elif data:
-            yield "tool", row
+            yield Label("tool", row)
             data = "" if f"</{data}>" in row else data
         elif speech:
-            yield "assistant", _words(row)
+            yield Label("assistant", _words(row))
             speech = "" if f"</{speech}>" in row else speech
         elif tool:
             tag = row[1 : row.index(">")] if row.startswith("<") and ">" in row else ""
             if tool == "attempt_completion" and row == f"</{tool}>":
-                yield "assistant", None
+                yield Label("assistant", None)
                 tool = ""
                 continue
             if tag in _SPEECH:
-                yield "assistant", _words(row)
+                yield Label("assistant", _words(row))
                 speech = "" if f"</{tag}>" in row else tag
                 continue
             data = tag if tag in _DATA and f"</{tag}>" not in row else ""
-            yield "tool" if row.strip() else "", row
+            yield Label("tool" if row.strip() else "", row)
             tool = _begun(row) if f"</{tool}>" in row else tool
         else:
             tool = _begun(row)
             if row.startswith(_BROKEN):
-                yield "system", row
+                yield Label("system", row)
             elif row == "<attempt_completion>":
-                yield "assistant", None  # what ends a task is the assistant's closing word, and no call
+                yield Label("assistant", None)  # what ends a task is the assistant's closing word, and no call
             elif tool and row.startswith(f"<{tool}>"):
-                yield "tool", row
+                yield Label("tool", row)
             else:
-                yield "" if not row.strip() or row == "---" else "assistant", None if row == "---" else row
+                yield Label("" if not row.strip() or row == "---" else "assistant", None if row == "---" else row)
 
 
 def _begun(row: str) -> str:

@@ -16,7 +16,7 @@ from core.conversations.conversation import Conversation
 from core.conversations.events import Call
 from core.conversations.formats.cline import ANSWERS, assistant_labels, calls_in, person_labels, result_of, results_in
 from core.conversations.lines import Line, fold_turns
-from core.conversations.records import Record, json_document, keys_in, parse_object
+from core.conversations.records import json_document, keys_in, parse_object
 from core.conversations.turns import Reading, clean, kind_of, text_of, truth_of
 
 _FOLDER = re.compile(r"# Current (?:Working|Workspace) Directory \(([^()\n]{1,1000})\)")
@@ -36,19 +36,17 @@ def read(name: str, data: bytes) -> Conversation:
     found = json_document(data, ("messages",))
     reading = Reading(skipped=int(found.torn))
     folder, tools = "", dict[str, str]()
-    for record in found.records() or found.records("messages"):
-        value = record.value
-        if value is not None and value.get("role") in ("user", "assistant"):
-            named = _read_sent(value, record, reading, tools)
+    for value in reading.values(found.records() or found.records("messages"), "ts"):
+        if value.get("role") in ("user", "assistant"):
+            named = _read_sent(value, reading, tools)
             folder = folder or named
-        elif value is None or value.get("type") != "reasoning":
+        elif value.get("type") != "reasoning":
             reading.skipped += 1
     return reading.conversation(name, "cline", folder=folder)
 
 
-def _read_sent(value: dict[str, Any], record: Record, reading: Reading, tools: dict[str, str]) -> str:
+def _read_sent(value: dict[str, Any], reading: Reading, tools: dict[str, str]) -> str:
     """One message of the history; the working folder where it tells. `tools` learns the name behind each call's id."""
-    reading.at(record, value.get("ts"))
     content = value.get("content")
     # A result's head and the result itself can stand in two blocks: a user's texts are understood together.
     sent: list[str] = []
@@ -75,7 +73,7 @@ def _read_sent(value: dict[str, Any], record: Record, reading: Reading, tools: d
     text = "\n".join(sent)
     _read_text(text, reading, user=True)
     for _, tool, output in results_in(clean(text).split("\n")):
-        reading.settle(tool, output, change=partial(result_of, text=output, start=record.start))
+        reading.settle(tool, output, change=partial(result_of, text=output, start=reading.place[1]))
     found = _FOLDER.search(text)
     return found[1] if found else ""
 

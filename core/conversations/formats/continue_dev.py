@@ -11,7 +11,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import json_document, object_keys
-from core.conversations.turns import Reading, arguments, kind_of, list_of, path_of, table_of, text_of
+from core.conversations.turns import Reading, arguments, kind_of, list_of, path_of, table_of, tables_of, text_of
 
 _ENDED = {"done": False, "errored": True, "canceled": True}
 """How a call can end, and whether it failed then."""
@@ -28,10 +28,8 @@ def read(name: str, data: bytes) -> Conversation:
     found = json_document(data, ("history",))
     about = found.members
     reading = Reading(skipped=int(found.torn))
-    for record in found.records("history"):
-        value = record.value or {}
+    for value in reading.values(found.records("history"), ""):
         message = value.get("message")
-        reading.at(record)
         role = kind_of(message, "role")
         said = text_of(table_of(message).get("content"))
         if role == "user":
@@ -59,7 +57,7 @@ def _read_state(state: Any, reading: Reading) -> None:
     asked = table_of(table_of(call).get("function"))
     key = text_of(state.get("toolCallId")) or "call"
     reading.call(asked.get("name"), state.get("parsedArgs") or arguments(asked.get("arguments")), id=key)
-    rows, status = state.get("output"), kind_of(state, "status")
+    status = kind_of(state, "status")
     if status in _ENDED:
-        rows = [text_of(row.get("content")) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-        reading.result("\n".join(rows), id=key, failed=_ENDED[status], refused=status == "canceled")
+        said = "\n".join(text_of(row.get("content")) for row in tables_of(state.get("output")))
+        reading.result(said, id=key, failed=_ENDED[status], refused=status == "canceled")

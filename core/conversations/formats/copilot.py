@@ -20,7 +20,18 @@ from typing import Any
 from core.conversations.conversation import Conversation
 from core.conversations.events import exit_status
 from core.conversations.records import Record, json_document, json_lines, keys_in, object_keys
-from core.conversations.turns import Reading, arguments, kind_of, list_of, path_of, table_of, text_of, whole_of
+from core.conversations.turns import (
+    Reading,
+    arguments,
+    kind_of,
+    list_of,
+    path_of,
+    table_of,
+    tables_of,
+    text_in,
+    text_of,
+    whole_of,
+)
 
 _FIRST = re.compile(
     r'\s*\{\s*"type"\s*:\s*"(?:session|user|assistant|tool|hook|system|permission|subagent|abort)[.\w]*"\s*,\s*"data"'
@@ -88,20 +99,15 @@ def _read_calls(calls: Any, reading: Reading, told: set[str]) -> None:
 
 
 def _read_result(detail: dict[str, Any], reading: Reading) -> None:
-    success, error = detail.get("success"), detail.get("error")
-    refused = isinstance(error, dict) and error.get("code") in ("rejected", "denied")
+    success, error = detail.get("success"), table_of(detail.get("error"))
+    message = text_of(error.get("message"))
+    shown = (text_in(detail.get("result"), "content"), f"error: {message}" if message else "")
+    text, key = "\n".join(filter(None, shown)), text_of(detail.get("toolCallId"))
     failed = not success if isinstance(success, bool) else None
-    text, key = _result(detail), text_of(detail.get("toolCallId"))
     status = exit_status(text) if success else None
     failed = failed or bool(status) if failed is not None else None
+    refused = error.get("code") in ("rejected", "denied")
     reading.result(text, id=key, failed=failed, status=status, refused=refused)
-
-
-def _result(detail: dict[str, Any]) -> str:
-    result, error = detail.get("result"), detail.get("error")
-    shown = text_of(result.get("content")) if isinstance(result, dict) else text_of(result)
-    message = text_of(error.get("message")) if isinstance(error, dict) else ""
-    return "\n".join(row for row in (shown, f"error: {message}" if message else "") if row)
 
 
 # --- the chat in VS Code ---------------------------------------------------------------------------------------------
@@ -134,11 +140,9 @@ def read_chat(name: str, data: bytes) -> Conversation:
         found = json_document(data, ("requests",))
         about, asked = found.members, found.records("requests")
         reading.skipped += found.torn
-    for record in asked:
-        if record.value is None:
-            reading.skipped += 1
-        elif not record.value.get("shouldBeRemovedOnSend"):  # taken back by the user
-            _read_request(record, record.value, reading)
+    for value in reading.values(asked):
+        if not value.get("shouldBeRemovedOnSend"):  # taken back by the user
+            _read_request(value, reading)
     facts = {"id": about.get("sessionId"), "title": about.get("customTitle"), "started": about.get("creationDate")}
     return reading.conversation(name, "vscode", folder=_path(about.get("workingDirectory")), **facts)
 
@@ -201,18 +205,14 @@ def _member(state: Any, step: Any) -> Any:
     return state[step] if inside else None
 
 
-def _read_request(record: Record, value: dict[str, Any], reading: Reading) -> None:
+def _read_request(value: dict[str, Any], reading: Reading) -> None:
     """What the user asked, and the parts of the answer; the pieces of one text come in many parts."""
-    reading.at(record, value.get("timestamp"))
-    message = value.get("message")
-    reading.person(text_of(table_of(message).get("text")) or text_of(message))
+    reading.person(text_in(value.get("message"), "text"))
     reading.model = text_of(value.get("modelId")) or reading.model
     metadata = table_of(table_of(value.get("result")).get("metadata"))
-    rounds = [
-        call for row in list_of(metadata.get("toolCallRounds")) for call in list_of(table_of(row).get("toolCalls"))
-    ]
-    known = {text_of(call.get("id")): call for call in rounds if isinstance(call, dict)}
-    reading.at(record, value.get("responseTimestamp") or value.get("timestamp"))
+    rounds = tables_of(metadata.get("toolCallRounds"))
+    known = {text_of(call.get("id")): call for row in rounds for call in tables_of(row.get("toolCalls"))}
+    reading.dated(value.get("responseTimestamp") or value.get("timestamp"))
     said = ""
     for part in list_of(value.get("response")):
         kind = kind_of(part, "kind")
@@ -234,7 +234,7 @@ def _words(part: Any) -> str:
     row = table_of(part)
     content = row.get("content", row.get("value"))
     named = row.get("name") or _path(row.get("inlineReference")).rpartition("/")[2]
-    return text_of(table_of(content).get("value")) or text_of(content) or text_of(named)
+    return text_in(content, "value") or text_of(named)
 
 
 def _path(address: Any) -> str:
@@ -283,6 +283,6 @@ def _read_tool(part: dict[str, Any], known: dict[str, dict[str, Any]], reading: 
 def _shown(part: dict[str, Any]) -> Any:
     """What the chat shows of a call: the file that it names, or the sentence."""
     message = part.get("pastTenseMessage") or part.get("invocationMessage")
-    text = text_of(table_of(message).get("value")) or text_of(message)
+    text = text_in(message, "value")
     link = _LINK.search(text)
     return {"path": path_of(link[1])} if link else text

@@ -25,7 +25,7 @@ from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Plan, ends, exit_status
 from core.conversations.lines import INJECTED
 from core.conversations.records import Document, Record, json_document, json_lines, keys_in, parse_object
-from core.conversations.turns import Reading, answered, kind_of, list_of, table_of, text_of, word
+from core.conversations.turns import Reading, answered, kind_of, list_of, table_of, tables_of, text_of, word
 
 INJECTED_HERE = INJECTED | {"session-context": "system", "hook-context": "system", "state-snapshot": "system"}
 _ENDED = {"success": False, "error": True, "cancelled": True}
@@ -51,25 +51,19 @@ def sniff(head: str) -> bool:
 
 def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
     """One conversation a session file; of `logs.json` one for each session in it."""
-    if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
-        found = json_document(data)
-        if not any("parts" in (row.value or {}) for row in found.records()):
-            return _read_prompts(name, found)
-        session = _Session()
-        session.skipped += found.torn
-        for record in found.records():
-            session.put(record)
-        return (session.conversation(name),)
+    is_list = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
     session = _Session()
-    if _is_document(data):
-        found = json_document(data, ("messages", "history"))
-        session.skipped += found.torn
-        session.facts.update({key: value for key, value in found.members.items() if key != "messages"})
-        for record in found.records("messages") or found.records("history"):
-            session.put(record)
-    else:
+    if not is_list and not _is_document(data):
         for record in json_lines(data):
             session.note(record)
+        return (session.conversation(name),)
+    found = json_document(data, () if is_list else ("messages", "history"))
+    if is_list and not any("parts" in (row.value or {}) for row in found.records()):
+        return _read_prompts(name, found)
+    session.skipped += found.torn
+    session.facts.update({key: value for key, value in found.members.items() if key != "messages"})
+    for record in found.records() or found.records("messages") or found.records("history"):
+        session.put(record)
     return (session.conversation(name),)
 
 
@@ -224,25 +218,25 @@ def _text(rows: list[Any]) -> str:
 def _read_part(part: dict[str, Any], reading: Reading, calls: bool) -> None:
     answer, call = part.get("functionResponse"), part.get("functionCall")
     if isinstance(answer, dict):
-        reading.result(response(answer), id=_key(answer), failed=_failed(answer))
+        reading.result(response(answer), id=key_of(answer), failed=failed_of(answer))
     elif isinstance(call, dict) and calls:
-        reading.call(call.get("name"), call.get("args"), id=_key(call))
+        reading.call(call.get("name"), call.get("args"), id=key_of(call))
 
 
-def _key(call: dict[str, Any]) -> str:
+def key_of(call: dict[str, Any]) -> str:
     """What a call and its answer are known by: older versions give no id."""
     return text_of(call.get("id")) or text_of(call.get("name"))
 
 
-def _failed(answer: dict[str, Any]) -> bool | None:
+def failed_of(answer: dict[str, Any]) -> bool | None:
+    """Whether an answer says that its call failed; None where it does not say."""
     return True if table_of(answer.get("response")).get("error") else None
 
 
 def _read_call(call: dict[str, Any], reading: Reading) -> None:
-    key, status = _key(call) or "call", kind_of(call, "status")
+    key, status = key_of(call) or "call", kind_of(call, "status")
     reading.call(call.get("name"), call.get("args"), id=key)
-    parts = [row for row in list_of(call.get("result")) if isinstance(row, dict)]
-    answers = [row["functionResponse"] for row in parts if isinstance(row.get("functionResponse"), dict)]
+    answers = tables_of([row.get("functionResponse") for row in tables_of(call.get("result"))])
     text = "\n".join(response(row) for row in answers) or text_of(call.get("resultDisplay"))
     if status not in _ENDED and not answers:
         reading.say("tool", text)
@@ -256,7 +250,7 @@ def _read_call(call: dict[str, Any], reading: Reading) -> None:
         reading.say("user", "\n".join(text_of(row) for row in given.values()))
         return
     code = exit_status(text) if status == "success" else None
-    failed = _ENDED[status] or bool(code) if status in _ENDED else any(map(_failed, answers)) or None
+    failed = _ENDED[status] or bool(code) if status in _ENDED else any(map(failed_of, answers)) or None
     reading.result(text, id=key, failed=failed, status=code, refused=status == "cancelled", change=_approved)
 
 

@@ -48,9 +48,8 @@ def read(name: str, data: bytes) -> Conversation:
                 records += [record._replace(value=row if isinstance(row, dict) else None) for row in rows]
             else:
                 records.append(record)
-    for record in records:
-        reading.at(record)
-        read_message(record.value or {}, reading)
+    for value in reading.values(records, ""):
+        read_message(value, reading)
     title = about.get("description") or about.get("name")
     model = table_of(about.get("model_config")).get("model_name")
     folder = about.get("working_dir")
@@ -105,5 +104,4 @@ def _failed(wrapped: Any) -> bool | None:
     """What the record says about a call; None where it says nothing."""
     if not isinstance(wrapped, dict) or "status" not in wrapped:
         return None
-    inside = wrapped.get("value")
-    return wrapped["status"] == "error" or bool(table_of(inside).get("isError"))
+    return wrapped["status"] == "error" or bool(table_of(wrapped.get("value")).get("isError"))

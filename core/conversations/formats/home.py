@@ -12,7 +12,7 @@ closed from inside. In doubt is also who is marked inside a code fence, or behin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from core.conversations.conversation import Conversation
 from core.conversations.lines import (
@@ -31,6 +31,7 @@ from core.conversations.plain import speaker_labels
 
 SPEECH: dict[str, str] = {"user-prompt": "user", "agent-response": "assistant"}
 _TAGS = SPEECH | INJECTED
+Blocks = Mapping[int, tuple[int, str]]
 _END = re.compile(r"</(?:user[-_]prompt|agent[-_]response)\s?>", re.IGNORECASE)
 
 
@@ -43,15 +44,15 @@ def read(name: str, data: bytes) -> Conversation:
     """Read one conversation of the host application; its name is its id."""
     lines = split_lines(data)
     speakers = [number for number, line in enumerate(lines) if tag_name(line.text) in SPEECH]
-    labels = list(_labels(lines, speakers) if speakers else speaker_labels(lines))
-    unmarked = any(label.role == "tool" for label in labels) or _has_stray_end(lines, speakers)
+    blocks = block_ends(lines, _TAGS, speakers)
+    labels = list(_labels(lines, speakers, blocks) if speakers else speaker_labels(lines))
+    unmarked = any(label.role == "tool" for label in labels) or _has_stray_end(lines, blocks)
     turns = doubt_after_tools(fold_turns(lines, labels), lines, labels, stray=bool(speakers) and unmarked)
     turns = doubt_in_fences(turns, lines)
     return Conversation(name, "home", turns, first_line(turns))
 
 
-def _labels(lines: Sequence[Line], speakers: Sequence[int]) -> Iterator[Label]:
-    blocks = block_ends(lines, _TAGS, speakers)
+def _labels(lines: Sequence[Line], speakers: Sequence[int], blocks: Blocks) -> Iterator[Label]:
     tagged = any(tag_name(lines[number].text) == "agent-response" for number in speakers)
     outside = "tool" if tagged else "assistant"
     last, role, name = -1, "", ""
@@ -77,9 +78,9 @@ def _labels(lines: Sequence[Line], speakers: Sequence[int]) -> Iterator[Label]:
             yield Label("", text)
 
 
-def _has_stray_end(lines: Sequence[Line], speakers: Sequence[int]) -> bool:
+def _has_stray_end(lines: Sequence[Line], blocks: Blocks) -> bool:
     """Whether a closing tag of speech stands outside of all blocks."""
-    last, blocks = -1, block_ends(lines, _TAGS, speakers)
+    last = -1
     for number, line in enumerate(lines):
         if number > last and number in blocks:
             last = blocks[number][0]

@@ -19,7 +19,7 @@ _SILENT_MESSAGES = frozenset({
     "StepBegin", "StepInterrupted", "StepRetry", "StatusUpdate", "TurnEnd", "CompactionBegin", "CompactionEnd",
     "ApprovalRequest", "ApprovalRequestResolved", "ToolCallPart", "ToolCallRequest", "QuestionRequest", "HookTriggered",
     "HookResolved", "MCPLoadingBegin", "MCPLoadingEnd", "BtwBegin", "BtwEnd", "PlanDisplay", "Notification",
-    "MCPStatusSnapshot", "ImageURLPart", "AudioURLPart", "VideoURLPart",
+    "MCPStatusSnapshot", "ImageURLPart", "AudioURLPart", "VideoURLPart", "ThinkPart", "ContentPart",
 })  # fmt: skip
 _SILENT_RECORDS = frozenset({
     "metadata", "usage.record", "context.append_message", "llm.request", "llm.response", "turn.end", "turn.begin",
@@ -42,13 +42,8 @@ def sniff(head: str) -> bool:
 def read(name: str, data: bytes) -> Conversation:
     """Read one log."""
     reading, facts = Reading(), dict[str, str]()
-    for record in json_lines(data):
-        value = record.value
-        if value is None:
-            reading.skipped += 1
-            continue
-        stamp = value.get("timestamp", value.get("time", value.get("created_at")))
-        reading.at(record, stamp)
+    for value in reading.values(json_lines(data), ""):
+        reading.dated(value.get("timestamp", value.get("time", value.get("created_at"))))
         message = value.get("message")
         if isinstance(message, dict) and isinstance(message.get("type"), str):
             _read_wire(message, reading)
@@ -61,10 +56,8 @@ def _read_wire(message: dict[str, Any], reading: Reading) -> None:
     kind, payload = kind_of(message), table_of(message.get("payload"))
     if kind in ("TurnBegin", "SteerInput"):
         reading.person(text_of(payload.get("user_input")))
-    elif kind == "ContentPart":
-        reading.say("assistant", text_of(payload.get("text")) if payload.get("type") == "text" else "")
-    elif kind in ("TextPart", "ThinkPart"):
-        reading.say("assistant", text_of(payload.get("text")) if kind == "TextPart" else "")
+    elif kind == "TextPart" or (kind == "ContentPart" and payload.get("type") == "text"):
+        reading.say("assistant", text_of(payload.get("text")))
     elif kind == "ToolCall":
         read_calls([payload], reading)
     elif kind == "ToolResult":

@@ -26,14 +26,13 @@ def sniff(head: str) -> bool:
 def read(name: str, data: bytes) -> Conversation:
     """Read one session; the file's name is its id."""
     reading, time = Reading(), ""
-    for record in json_lines(data):
-        value = record.value or {}
+    for value in reading.values(json_lines(data), ""):
         kind, held = kind_of(value, "kind"), value.get("data")
         if kind not in _KINDS or not isinstance(held, dict):
             reading.skipped += 1
             continue
         time = iso_time(table_of(held.get("meta")).get("timestamp")) or time
-        reading.at(record, time)
+        reading.dated(time)
         if kind == "Compaction":
             reading.summary(text_of(held.get("summary")))
             continue
@@ -46,7 +45,7 @@ def read(name: str, data: bytes) -> Conversation:
 def _read_block(block: Any, kind: str, reading: Reading) -> str:
     """One block; the words of it where they are the user's."""
     sort = kind_of(block, "kind")
-    data = block.get("data") if isinstance(block, dict) else None
+    data = table_of(block).get("data")
     if sort == "text":
         text = text_of(data if isinstance(data, str) else [data])
         if kind in ("Prompt", "UserMessage"):
@@ -66,7 +65,7 @@ def _read_result(data: dict[str, Any], reading: Reading) -> None:
     rows: list[str] = []
     code = None
     for row in list_of(data.get("content")):
-        held = row.get("data") if isinstance(row, dict) else None
+        held = table_of(row).get("data")
         if isinstance(held, dict):
             status = held.get("exit_status", held.get("exit_code"))
             code = int(status) if isinstance(status, int) or (isinstance(status, str) and status.isdigit()) else code

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import json_document, object_keys
-from core.conversations.turns import Reading, answered, kind_of, table_of, text_of, whole_of
+from core.conversations.turns import Reading, answered, kind_of, table_of, text_in, text_of, whole_of
 
 _SILENT = frozenset({
     "reasoning", "step-start", "step-finish", "snapshot", "patch", "agent", "retry", "compaction", "file",
@@ -35,9 +35,8 @@ def read(name: str, data: bytes) -> Conversation:
     info = table_of(found.members.get("info"))
     reading.skipped += "messages" not in found.members
     reading.delegated = bool(info.get("parentID"))
-    for record in found.records("messages"):
-        reading.at(record)
-        read_message(record.value or {}, reading)
+    for value in reading.values(found.records("messages"), ""):
+        read_message(value, reading)
     times = table_of(info.get("time"))
     facts = {"folder": info.get("directory"), "started": times.get("created"), "ended": times.get("updated")}
     return reading.conversation(name, "opencode", id=info.get("id"), title=info.get("title"), **facts)
@@ -112,8 +111,7 @@ def read_state(state: dict[str, Any], key: str, reading: Reading) -> None:
     status = state.get("status")
     about = table_of(state.get("metadata"))
     code = whole_of(about.get("exit"))
-    error = state.get("error")
-    error = text_of(error.get("message")) if isinstance(error, dict) else text_of(error)
+    error = text_in(state.get("error"), "message")
     text = text_of(state.get("output")) or text_of(state.get("content")) or error
     if status not in ("completed", "error"):
         reading.say("tool", text)

@@ -28,10 +28,8 @@ def read(name: str, data: bytes) -> Conversation:
     """Read one session."""
     records = list(json_lines(data))
     reading = Reading(skipped=sum(record.value is None for record in records))
-    facts: dict[str, Any] = {}
     title = ""
-    for record in records:
-        facts = facts or (record.value if kind_of(record.value) == "session" else None) or {}
+    facts = next((row.value for row in records if row.value and kind_of(row.value) == "session"), {})
     entries = [record for record in records if record.value and kind_of(record.value) != "session"]
     for record in branch(entries, "id", "parentId"):
         value = record.value or {}

@@ -13,9 +13,9 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.events import ends
-from core.conversations.formats.gemini_cli import FILES, INJECTED_HERE, response
+from core.conversations.formats.gemini_cli import FILES, INJECTED_HERE, failed_of, key_of, response
 from core.conversations.records import Record, branch, json_lines, object_keys
-from core.conversations.turns import Reading, kind_of, table_of, text_of
+from core.conversations.turns import Reading, kind_of, list_of, table_of, tables_of, text_of
 
 _OWN = ("", "mid_turn_user_message", "realtime_message")
 """Kinds of a user's record in which the user speaks; all others are put in by the tool."""
@@ -48,8 +48,7 @@ def _read_record(value: dict[str, Any], record: Record, reading: Reading) -> Non
     reading.at(record, value.get("timestamp"))
     aside = bool(value.get("isSidechain") or value.get("agentId"))
     reading.agent = (text_of(value.get("agentName") or value.get("agentId")) or "sub-agent") if aside else ""
-    found = message.get("parts") if isinstance(message, dict) else None
-    parts = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    parts = tables_of(table_of(message).get("parts"))
     said = "".join(text_of([row]) for row in parts if not row.get("thought"))
     if kind == "user":
         own, mark, files = said.partition(FILES)
@@ -66,8 +65,7 @@ def _read_record(value: dict[str, Any], record: Record, reading: Reading) -> Non
         for part in parts:
             call = part.get("functionCall")
             if isinstance(call, dict):
-                key = text_of(call.get("id")) or text_of(call.get("name"))
-                reading.call(call.get("name"), call.get("args"), id=key)
+                reading.call(call.get("name"), call.get("args"), id=key_of(call))
     elif kind == "tool_result":
         _read_result(value, parts, reading)
     elif kind == "system":
@@ -83,19 +81,13 @@ def _read_result(value: dict[str, Any], parts: list[dict[str, Any]], reading: Re
         answer = part.get("functionResponse")
         if not isinstance(answer, dict):
             continue
-        inside = answer.get("response")
-        error = isinstance(inside, dict) and bool(inside.get("error"))
-        failed = status != "success" if isinstance(status, str) else True if error else None
+        failed = status != "success" if isinstance(status, str) else failed_of(answer)
         key = text_of(answer.get("id")) or text_of(about.get("callId")) or text_of(answer.get("name"))
         reading.result(response(answer), id=key, failed=failed, refused=status == "cancelled")
 
 
 def _read_system(value: dict[str, Any], reading: Reading) -> None:
-    payload = value.get("systemPayload")
-    if value.get("subtype") != "chat_compression" or not isinstance(payload, dict):
-        return
-    # The first message of the history that the model goes on with is the summary.
-    history = payload.get("compressedHistory")
-    first = history[0] if isinstance(history, list) and history else None
-    parts = first.get("parts") if isinstance(first, dict) else None
-    reading.summary(text_of(parts))
+    if value.get("subtype") == "chat_compression":
+        # The first message of the history that the model goes on with is the summary.
+        history = list_of(table_of(value.get("systemPayload")).get("compressedHistory"))
+        reading.summary(text_of(table_of(next(iter(history), None)).get("parts")))

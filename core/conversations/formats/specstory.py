@@ -35,7 +35,6 @@ from core.conversations.events import (
 from core.conversations.lines import (
     INJECTED,
     Label,
-    Labelled,
     Line,
     block_ends,
     code_fences,
@@ -43,6 +42,7 @@ from core.conversations.lines import (
     first_line,
     fold_turns,
     line_above,
+    line_below,
     split_lines,
     with_events,
 )
@@ -122,9 +122,10 @@ def _day_told(row: str) -> str:
     return written_day(row.rpartition("(")[2]) if _TITLE.match(row) else ""
 
 
-def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tuple[int, str]]) -> Iterator[Labelled]:
+def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tuple[int, str]]) -> Iterator[Label]:
     marked = set(marks)
-    between = marked | blocks.keys()
+    # Where somebody else speaks, or a call or thought begins.
+    between = marked | blocks.keys() | {len(lines)}
     base, last, role = "", -1, ""
     typed = range(0)
     command_time = None  # time of a user marker under which a slash command was called
@@ -133,7 +134,7 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
         text = line.text
         if number <= last:
             # A shell's command is the assistant's own words, what comes after is the tool's.
-            yield "assistant" if number in typed else role, text
+            yield Label("assistant" if number in typed else role, text)
             continue
         found = _MARKER.match(text) if number in marked else None
         if found:
@@ -147,7 +148,7 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
                 base = "system"
             aside = "side chain" if found[2] else ""
             # What a sub-agent was told to do was written by the assistant.
-            base = "system" if base == "user" and (aside or _interrupted(lines, number + 1)) else base
+            base = "system" if base == "user" and (aside or _interrupted(lines, number)) else base
             yield Label(base, None, opens=base != "assistant", time=time, agent=aside)
         elif number in blocks:
             last, role = blocks[number]
@@ -156,26 +157,19 @@ def _labels(lines: Sequence[Line], marks: Sequence[int], blocks: Mapping[int, tu
             is_shell = _SHELL.search(text) or not text.strip()
             begun, end, _ = _typed([line.text for line in lines[number : last + 1]] if is_shell else ())
             typed = range(number + begun, number + end)
-            yield role, text
+            yield Label(role, text)
         elif not text.strip() or not base:
-            yield "", text if base else None
-        elif text == "---" and (0 <= line_above(lines, number) <= last or _follows(lines, number + 1, between)):
-            yield "", None
+            yield Label("", text if base else None)
+        elif text == "---" and (0 <= line_above(lines, number) <= last or line_below(lines, number) in between):
+            yield Label("", None)
         else:
-            yield base, text
+            yield Label(base, text)
 
 
-def _interrupted(lines: Sequence[Line], first: int) -> bool:
-    """Whether a message of the user is only the tool's note that they broke off."""
-    said = next((at for at in range(first, len(lines)) if lines[at].text.strip()), -1)
-    return said >= 0 and lines[said].text.startswith(INTERRUPTED)
-
-
-def _follows(lines: Sequence[Line], number: int, marked: set[int]) -> bool:
-    """Whether somebody else speaks, or a call or thought begins, behind a rule."""
-    while number < len(lines) and not lines[number].text.strip():
-        number += 1
-    return number >= len(lines) or number in marked
+def _interrupted(lines: Sequence[Line], number: int) -> bool:
+    """Whether the message of the user below this line is only the tool's note that they broke off."""
+    below = line_below(lines, number)
+    return below < len(lines) and lines[below].text.startswith(INTERRUPTED)
 
 
 def _ran_alone(lines: Sequence[Line], marked: set[int]) -> dict[int, int]:
@@ -313,6 +307,8 @@ class _Block(NamedTuple):
 def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Call:
     """The call in a block, with what came back."""
     block = _read_block([line.text for line in lines[first : last + 1]], tool)
+    if block.alone:  # what came back is what a line above it says so of
+        block = block._replace(fences=block.fences[-2:] if block.above in ("Result:", "Error:") else [])
     command = str(block.given.get("command", "")) if tool.lower() in SHELLS else ""
     event = call_event(tool, block.given, command, "", lines[first + block.begun].start, lines[last].end)
     if type(event) in _COMPLETED:
@@ -328,14 +324,6 @@ def _block_event(lines: Sequence[Line], first: int, last: int, tool: str) -> Cal
 
 
 def _read_block(rows: Sequence[str], tool: str) -> _Block:
-    """What a block shows; of a call that stands alone came back what a line above it says so of."""
-    block = _given_in(rows, tool)
-    if not block.alone:
-        return block
-    return block._replace(fences=block.fences[-2:] if block.above in ("Result:", "Error:") else [])
-
-
-def _given_in(rows: Sequence[str], tool: str) -> _Block:
     """The arguments stand listed behind `**Input:**`, as a command of a shell, as JSON, or as the tool shows them on
     its screen; what came back in the fence that is the last."""
     fences = [at for at, row in enumerate(rows) if row.startswith("```")]
@@ -399,10 +387,15 @@ _COMPLETED: Mapping[type[Call], Callable[[Any, _Block], Call]] = {
 
 def _below(rows: Sequence[str], heading: str) -> dict[str, Any]:
     """The JSON object in the fence below a heading, {} where there is none."""
-    begun = rows.index(heading) if heading in rows else len(rows)
+    words, _ = _fenced(rows, rows.index(heading) if heading in rows else len(rows))
+    return parse_object(words.replace("&#96;", "`")) or {}
+
+
+def _fenced(rows: Sequence[str], begun: int) -> tuple[str, int]:
+    """What stands in the next fence from a row on, and the row that ends it."""
     first = next((at + 1 for at in range(begun, len(rows)) if rows[at].startswith("```")), len(rows))
     end = next((at for at in range(first, len(rows)) if rows[at] == "```"), len(rows))
-    return parse_object("\n".join(rows[first:end]).replace("&#96;", "`")) or {}
+    return "\n".join(rows[first:end]), end
 
 
 def _answer(given: Mapping[str, Any], result: Mapping[str, Any]) -> Callable[[int, str], str]:
@@ -446,10 +439,7 @@ def _listed(rows: Sequence[str]) -> dict[str, Any]:
         if found and found[2] is not None:
             given[found[1]] = found[2]
         elif found:
-            first = next((row for row in range(at + 1, len(rows)) if rows[row].startswith("```")), len(rows))
-            end = next((row for row in range(first + 1, len(rows)) if rows[row] == "```"), len(rows))
-            given[found[1]] = "\n".join(rows[first + 1 : end])
-            at = end
+            given[found[1]], at = _fenced(rows, at + 1)
         at += 1
     command = given.get("command")
     if isinstance(command, str) and re.match(r"\[(?:ba|z)?sh -l?c .*\]$", command):

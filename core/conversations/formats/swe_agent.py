@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from core.conversations.conversation import Conversation
-from core.conversations.records import Record, json_document, object_keys, parse_object
-from core.conversations.turns import Reading, arguments, list_of, text_of
+from core.conversations.records import json_document, object_keys, parse_object
+from core.conversations.turns import Reading, arguments, table_of, tables_of, text_of
 
 _ACTION = "action"
 """By this a call without an id waits for what the next message says."""
@@ -37,10 +37,10 @@ def read(name: str, data: bytes) -> Conversation:
     reading = Reading(skipped=int(found.torn))
     history = found.records("history")
     tasked = False
-    for record in history:
-        tasked = _read_message(record, reading, tasked) or tasked
-    for record in [] if history else found.records("trajectory"):
-        _read_step(record, reading)
+    for value in reading.values(history, ""):
+        tasked = _read_message(value, reading, tasked) or tasked
+    for value in reading.values([] if history else found.records("trajectory"), ""):
+        _read_step(value, reading)
     if not history and not found.records("trajectory") and found.members:
         reading.skipped += 1
     return reading.conversation(name, "swe_agent", model=_model(found.members.get("replay_config")))
@@ -50,18 +50,16 @@ def _model(config: Any) -> str:
     """The model in the configuration of the run, which stands in the file as JSON inside a string."""
     value: Any = parse_object(config) if isinstance(config, str) else config
     for key in ("agent", "model", "name"):
-        value = value.get(key) if isinstance(value, dict) else None
+        value = table_of(value).get(key)
     return value if isinstance(value, str) else ""
 
 
-def _read_message(record: Record, reading: Reading, tasked: bool) -> bool:
+def _read_message(value: dict[str, Any], reading: Reading, tasked: bool) -> bool:
     """One message; true when it was the task."""
-    value = record.value
-    role = value.get("role") if value else None
-    if value is None or role not in ("system", "user", "assistant", "tool"):
+    role = value.get("role")
+    if role not in ("system", "user", "assistant", "tool"):
         reading.skipped += 1
         return False
-    reading.at(record)
     said = text_of(value.get("content"))
     if role == "system" or value.get("is_demo") or value.get("message_type") in ("demonstration", "system_prompt"):
         reading.say("system", said)
@@ -92,13 +90,11 @@ def _issue(said: str) -> tuple[int, int]:
 
 def _read_calls(calls: Any, reading: Reading) -> int:
     """The calls of a message; how many there were."""
-    count = 0
-    for call in list_of(calls):
-        asked = call.get("function") if isinstance(call, dict) else None
-        if isinstance(asked, dict):
-            reading.call(asked.get("name"), arguments(asked.get("arguments")), id=text_of(call.get("id")) or _ACTION)
-            count += 1
-    return count
+    asked = [(call, call["function"]) for call in tables_of(calls) if isinstance(call.get("function"), dict)]
+    for call, function in asked:
+        given = arguments(function.get("arguments"))
+        reading.call(function.get("name"), given, id=text_of(call.get("id")) or _ACTION)
+    return len(asked)
 
 
 def _read_action(action: str, reading: Reading) -> None:
@@ -114,12 +110,7 @@ def _read_action(action: str, reading: Reading) -> None:
         reading.called("bash", {"command": action}, id=_ACTION)
 
 
-def _read_step(record: Record, reading: Reading) -> None:
-    value = record.value
-    if value is None:
-        reading.skipped += 1
-        return
-    reading.at(record)
+def _read_step(value: dict[str, Any], reading: Reading) -> None:
     reading.say("assistant", text_of(value.get("response")) or text_of(value.get("thought")))
     if not text_of(value.get("response")):
         reading.call("bash", {"command": text_of(value.get("action"))}, id=_ACTION)
