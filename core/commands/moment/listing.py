@@ -15,8 +15,7 @@ from core.commands.conversations import build as build_index
 from core.commands.moment.find import LIMIT as FIND_LIMIT
 from core.commands.moment.find import find
 from core.commands.moment.found import FindReport, piped_text, terminal_text
-from core.commands.row import NAMED, Argument, flag, listed, option, repeated, single, whole_number
-from core.commands.table import SUMMARY
+from core.commands.row import NAMED, Argument, flag, listed, option, repeated, top, whole_number
 from core.commands.workspace import Workspace
 
 LIMIT = 10
@@ -42,28 +41,17 @@ class Listing:
 def search_listed(
     workspace: Workspace,
     query: Sequence[str] = (),
-    project: str = "",
-    kind: str = "",
-    since: str = "",
-    before: str = "",
-    tag: Sequence[str] | None = None,
-    source: Sequence[str] | None = None,
-    role: str = "",
-    limit: int = LIMIT,
-    likely: str = "",
     build: bool = False,
     progress: Callable[[Any], None] = lambda step: None,
     cancelled: Callable[[], bool] = lambda: False,
+    **asked: Any,
 ) -> Listing:
     """What `find` finds, and everything that matches as a list; `build` reads first what is not in the index of
-    conversations yet."""
+    conversations yet. `asked` are other arguments of `find`."""
     built = build_index(workspace, progress, cancelled) if build else None
     if built is not None and not "".join(query).strip():
         return Listing(None, built)
-    found = find(
-        workspace, query, project, kind, since, before, limit, None, tag, source, role, likely=likely, lists=True
-    )
-    return Listing(found, built)
+    return Listing(find(workspace, query, lists=True, **asked), built)
 
 
 def listing_text(
@@ -86,9 +74,8 @@ ARGUMENTS = (
     option("--likely", "words that the answer probably has, where it may say it in others than you", "WORDS"),
 )
 COMMANDS = (
-    single(
+    top(
         "find",
-        SUMMARY["find"],
         "why do we not use Redis --project shop",
         find,
         terminal_text,
@@ -97,9 +84,8 @@ COMMANDS = (
         words=NAMED,
         piped_text=piped_text,
     ),
-    single(
+    top(
         "search",
-        SUMMARY["search"],
         "flaky login test --kind conversation --since 2026-05",
         search_listed,
         listing_text,
