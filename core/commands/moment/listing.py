@@ -44,14 +44,14 @@ def search_listed(
     build: bool = False,
     progress: Callable[[Any], None] = lambda step: None,
     cancelled: Callable[[], bool] = lambda: False,
-    **asked: Any,
+    **sought: Any,
 ) -> Listing:
     """What `find` finds, and everything that matches as a list; `build` reads first what is not in the index of
-    conversations yet. `asked` are other arguments of `find`."""
+    conversations yet. `sought` are other arguments of `find`."""
     built = build_index(workspace, progress, cancelled) if build else None
     if built is not None and not "".join(query).strip():
         return Listing(None, built)
-    return Listing(find(workspace, query, lists=True, **asked), built)
+    return Listing(find(workspace, query, lists=True, **sought), built)
 
 
 def listing_text(
