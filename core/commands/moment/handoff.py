@@ -63,8 +63,11 @@ def handoff(
     workspace: Workspace, session: str, to: str = "", rules: bool = False, allowed: Callable[[str], bool] | None = None
 ) -> HandoffReport:
     """The hand-off of a session, by its name as hits print it. A model makes it where the settings name one, unless
-    `rules` says otherwise; where it fails, the rules' is given and a warning says why. `to` is one of `STARTS`.
-    `allowed` refuses folders of other projects. Raises KnowledgeError for an unknown session."""
+    `rules` says otherwise; where it fails, the rules' is given and a warning says why. `allowed` refuses folders of
+    other projects. Raises KnowledgeError for an unknown session, and a tool that cannot be started so."""
+    if to and to not in STARTS:
+        message = f"{to!r} cannot be started with a prompt"
+        raise KnowledgeError("usage", message, hint=f"choose of {listed(tuple(STARTS))}")
     row = locate(workspace, with_turn(session)[0], allowed)
     whole = whole_of(workspace, row)
     talk = whole.conversation

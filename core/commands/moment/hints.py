@@ -17,13 +17,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from core.base import files
 from core.base.choices import HINT_EVENTS, SPOKEN_ROLES
 from core.base.command_line import command_key, is_told
-from core.base.figures import iso_of, seconds_of
+from core.base.result import KnowledgeError
 from core.commands.row import NAMED, OURS, listed, needed, option, top, whole_number
 from core.commands.settings import config_set
 from core.commands.text import count, one_line
@@ -84,9 +85,13 @@ class HintsReport:
 
 
 def hints(workspace: Workspace, off: str = "", on: str = "", limit: int = 20) -> HintsReport:
-    """What was handed out; with `off` or `on` one of `HINT_EVENTS` is switched first."""
+    """What was handed out; with `off` or `on` an event is switched first. Raises KnowledgeError for an event that there
+    is not."""
     events = workspace.config.hints
     if off or on:
+        for name in filter(None, (off, on)):
+            if name not in HINT_EVENTS:
+                raise KnowledgeError("usage", f"there is no event {name!r}", hint=f"choose of {listed(HINT_EVENTS)}")
         events = tuple(name for name in HINT_EVENTS if name != off and (name in events or name == on))
         config_set(workspace, "hints", str(list(events)).replace("'", '"'))
     rows = sorted(_all(workspace), key=lambda row: row.at, reverse=True)
@@ -112,7 +117,7 @@ def _all(workspace: Workspace) -> Iterator[GivenHint]:
 
 
 def _time(row: Mapping[str, Any]) -> str:
-    return iso_of(int(row.get("at", 0)))
+    return datetime.fromtimestamp(int(row.get("at", 0)), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _trouble(workspace: Workspace) -> str:
@@ -170,7 +175,7 @@ def judge(workspace: Workspace, now: float | None = None) -> int:
 def how_it_went(row: Mapping[str, Any], turns: Sequence[Turn]) -> str:
     """Whether a hint was followed, ignored or contradicted in the turns of its session that came after it."""
     when = _time(row)
-    after = [turn for turn in turns if turn.time and iso_of(seconds_of(turn.time)) >= when]
+    after = [turn for turn in turns if turn.time and _utc(turn.time) >= when]
     instead = str(row.get("instead", ""))
     if instead:
         ran = [event for turn in after for event in turn.commands if is_told(instead, command_key(event.words))]
@@ -194,6 +199,13 @@ def how_it_went(row: Mapping[str, Any], turns: Sequence[Turn]) -> str:
 
 def _words(text: str) -> list[str]:
     return [word.casefold() for word in _OWN.findall(text)]
+
+
+def _utc(time_: str) -> str:
+    try:
+        return datetime.fromisoformat(time_).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except ValueError:
+        return ""
 
 
 # --- at the command line --------------------------------------------------------------------------------------------

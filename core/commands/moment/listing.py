@@ -41,17 +41,28 @@ class Listing:
 def search_listed(
     workspace: Workspace,
     query: Sequence[str] = (),
+    project: str = "",
+    kind: str = "",
+    since: str = "",
+    before: str = "",
+    tag: Sequence[str] | None = None,
+    source: Sequence[str] | None = None,
+    role: str = "",
+    limit: int = LIMIT,
+    likely: str = "",
     build: bool = False,
     progress: Callable[[Any], None] = lambda step: None,
     cancelled: Callable[[], bool] = lambda: False,
-    **sought: Any,
 ) -> Listing:
     """What `find` finds, and everything that matches as a list; `build` reads first what is not in the index of
-    conversations yet. `sought` are other arguments of `find`."""
+    conversations yet."""
     built = build_index(workspace, progress, cancelled) if build else None
     if built is not None and not "".join(query).strip():
         return Listing(None, built)
-    return Listing(find(workspace, query, lists=True, **sought), built)
+    found = find(
+        workspace, query, project, kind, since, before, limit, None, tag, source, role, likely=likely, lists=True
+    )
+    return Listing(found, built)
 
 
 def listing_text(
