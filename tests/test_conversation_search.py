@@ -19,7 +19,9 @@ import pytest
 from core import conversation_index, conversation_reading
 from core.base.entry import Embed, Entry
 from core.base.result import KnowledgeError, Ok, attempt
+from core.commands import conversations
 from core.commands.conversations import ConversationFilters, build_vectors, find
+from core.commands.moment.find import find as find_everything
 from core.commands.transcript import index_folder, where_of
 from core.conversation_index import look
 from core.harvest.report import Progress
@@ -94,7 +96,7 @@ def test_a_log_of_equal_lines_in_a_message_holds_up_no_search(disk: Disk) -> Non
     """Each letter that was typed in the panel took a second for each such log."""
     for name, lines in (("short", 375), ("long", 3_000)):
         disk.claude(name, ("user", "kiln\n" * lines), folder=f"/srv/{name}")
-    small, large = (partial(disk.names, "kiln", project=f"/srv/{name}") for name in ("short", "long"))
+    small, large = (partial(disk.names, "kiln", allowed=f"/srv/{name}".__eq__) for name in ("short", "long"))
     assert (small(), large()) == (["claude_code/short"], ["claude_code/long"])
     assert not grows_faster(small, large, 20)
 
@@ -125,26 +127,30 @@ def test_a_call_of_a_tool_that_needs_no_words_is_found_by_its_name(disk: Disk) -
     assert disk.names("next_ebb") == ["claude_code/sea"]
 
 
+def sessions_of(disk: Disk, words: str, project: str) -> list[str]:
+    """The conversations of a project that are found."""
+    disk.find()
+    return [hit.session for hit in find_everything(disk.workspace, words, project).hits]
+
+
 def test_filters(disk: Disk) -> None:
     assert disk.names("clock", role="user") == ["claude_code/flaky"]
     assert disk.find("clock", role="user").hits[0].turn == 4
     assert disk.names("fixture", role="user") == []
-    assert disk.names("budget clock", project="/srv/pay") == ["claude_code/retry"]
-    assert disk.names("budget clock", project="PAY") == ["claude_code/retry"]
+    assert sessions_of(disk, "budget clock", "/srv/pay") == ["claude_code/retry"]
+    assert sessions_of(disk, "budget clock", "PAY") == ["claude_code/retry"]
     assert disk.names("budget clock exporter", sources=("home",)) == ["talk.md"]
     assert disk.names("budget clock", since="2026-05-05") == ["claude_code/retry"]
     assert disk.names("budget clock", before="2026-05-05") == ["claude_code/flaky"]
     assert disk.names("budget clock", since="monday", before="tuesday", today=TODAY) == ["claude_code/flaky"]
     assert isinstance(attempt(find, disk.workspace, "clock", ConversationFilters(since="some day")), KnowledgeError)
-    assert isinstance(
-        attempt(find, disk.workspace, "clock", ConversationFilters(project="/srv/nowhere")), KnowledgeError
-    )
+    assert isinstance(attempt(find_everything, disk.workspace, "clock", "/srv/nowhere"), KnowledgeError)
 
 
 def test_without_words_the_newest_are_listed(disk: Disk) -> None:
     """What did I do yesterday in that project."""
     assert disk.names(since="2026-05-01", before="2026-06-01") == ["claude_code/retry", "claude_code/flaky"]
-    assert disk.names(project="/srv/shop", since="monday", before="tuesday", today=TODAY) == ["claude_code/flaky"]
+    assert disk.names(since="monday", before="tuesday", today=TODAY) == ["claude_code/flaky"]
     [hit] = disk.find(since="yesterday", before="today", today=TODAY).hits
     assert hit.name == "claude_code/retry" and hit.text.startswith("What is the retry budget")
 
@@ -392,7 +398,7 @@ def test_a_session_that_names_no_folder_is_of_the_project_whose_files_it_changed
     """A harvest knew its project, and a search in that project did not find it."""
     edit = [{"type": "tool_use", "id": "e", "name": "Write", "input": {"file_path": "/srv/mill/a.py", "content": "x"}}]
     disk.claude("mill", ("user", "Oil the wheel of the mill"), ("assistant", edit), folder="")
-    assert disk.names("wheel of the mill", project="/srv/mill") == ["claude_code/mill"]
+    assert sessions_of(disk, "wheel of the mill", "/srv/mill") == ["claude_code/mill"]
 
 
 def test_a_project_folder_is_followed_once_a_build_found_it(disk: Disk) -> None:
@@ -581,15 +587,14 @@ def test_an_empty_answer_says_why(disk: Disk, monkeypatch: pytest.MonkeyPatch) -
     assert isinstance(attempt(find, disk.workspace, "clock", ConversationFilters(sources=("nobody",))), KnowledgeError)
 
 
-def test_what_was_not_read_yet_is_no_silence(disk: Disk) -> None:
+def test_what_was_not_read_yet_is_no_silence(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
     """A look has a fraction of a second; the rest waits, and an answer must not sound as if nothing had been said."""
     for at in range(30):
         disk.claude(f"many-{at}", ("user", f"The talk of number {at}"), folder="/srv/other")
-    shop = disk.folder / "shop"
-    shop.mkdir()
-    found = find(disk.workspace, "zeppelin", ConversationFilters(project=str(shop)), seconds=0.0)
-    assert found.waiting and f"no conversation in {shop} has been indexed yet" in found.nothing
-    unknown = attempt(find, disk.workspace, "zeppelin", ConversationFilters(project="/srv/unread"), seconds=0.0)
+    found = find(disk.workspace, "zeppelin", ConversationFilters(sources=("claude_code",)), seconds=0.0)
+    assert found.waiting and "no conversation of Claude Code has been indexed yet" in found.nothing
+    monkeypatch.setattr(conversations, "LOOK_SECONDS", 0.0)
+    unknown = attempt(find_everything, disk.workspace, "zeppelin", "/srv/unread")
     assert isinstance(unknown, KnowledgeError) and "conversations are not indexed" in unknown.error.message
 
 

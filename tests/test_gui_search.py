@@ -143,7 +143,7 @@ def test_rows_say_why_when_and_where_from(home: Workspace) -> None:
 def test_a_conversation_is_shown_without_the_bars_of_a_table_and_with_the_pipes_of_a_command() -> None:
     """`ls | wc` was shown as `ls wc`."""
     said = "| file | rows |\n|---|---|\n| a.py | 3 |\n\nIt ran ls | wc -l || true."
-    of = dict.fromkeys(("source", "tool", "day", "started", "ended", "project", "folder", "branch", "path"), "")
+    of = dict.fromkeys(("source", "tool", "day", "project", "folder", "branch", "path"), "")
     hit = ConversationHit(name="talk", title="Rows", turns=1, turn=1, role="tool", text=said, why=("words: wc",),
                           score=1.0, rank=1.0, places=(1,), in_trash=False, **of)  # fmt: skip
     row = conversation_row(hit)

@@ -279,7 +279,7 @@ def test_a_search_that_found_less_than_there_is_says_so(
     def searched(*_: object, **__: object) -> SearchReport:
         if broken:
             raise KnowledgeError("store-failed", why)
-        return SearchReport("tabs zebra", (), 0, (why,))
+        return SearchReport((), 0, (why,))
 
     monkeypatch.setattr("core.commands.search.search", searched)
     found = attempt(recall_command, workspace_of(home), "tabs zebra")

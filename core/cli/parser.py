@@ -94,15 +94,13 @@ def _with_category(arguments: Sequence[str]) -> list[str]:
     ("any") in front of the bullet's words where no category was given."""
     words = list(arguments)
     plain = [(at, word) for at, word in _words(words) if not word.startswith("-")]
-    wanted = {"rm": 1, "retract": 1, "edit": 2}.get(plain[0][1], -2) if plain else -2
-    if (
-        len(plain) == wanted + 1
-        and plain[1][1] not in (*BULLET_CATEGORIES, ANY_CATEGORY)
-        and not _PLACE.match(plain[1][1])
-    ):
-        words.insert(plain[1][0], ANY_CATEGORY)
-    elif len(plain) > 1 and plain[0][1] in ("rm", "retract", "edit") and (place := _PLACE.match(plain[1][1])):
-        words.insert(plain[1][0], place["name"] or place["folder"])
+    without = {"rm": 2, "retract": 2, "edit": 3}
+    if len(plain) > 1 and plain[0][1] in without:
+        at, first = plain[1]
+        if place := _PLACE.match(first):
+            words.insert(at, place["name"] or place["folder"])
+        elif len(plain) == without[plain[0][1]] and first not in (*BULLET_CATEGORIES, ANY_CATEGORY):
+            words.insert(at, ANY_CATEGORY)
     return words
 
 

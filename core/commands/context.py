@@ -43,10 +43,7 @@ def digest_state(workspace: Workspace, project: Path | None = None, *, scoped: b
     """The digest file, and whether a conversation that begins here gets it: in `project`, or where none is given in the
     one around the current folder. `scoped` shows the text that it gets instead of the file's."""
     path, config = workspace.paths.digest, workspace.config
-    here = project
-    if here is None:
-        with suppress(KnowledgeError):  # nobody knows a project: then the digest is that of none
-            here = find_project(workspace)
+    here = project or find_project(workspace)
     shown, data, exists = shown_digest(workspace.paths, config, here, workspace.cwd, workspace.environment), b"", True
     with suppress(OSError):  # then `why` says so
         data, exists = files.read_or_empty(path), files.exists(path)
@@ -69,8 +66,7 @@ def digest_show(workspace: Workspace, project: str = "") -> DigestState:
     """The digest as it is; with a `project`, what a conversation there would see."""
     if not project:
         return digest_state(workspace)
-    found = find_project(workspace, project)
-    return digest_state(workspace, found, scoped=True)
+    return digest_state(workspace, find_project(workspace, project), scoped=True)
 
 
 def digest_on(workspace: Workspace) -> DigestState:

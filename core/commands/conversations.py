@@ -9,26 +9,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
 from typing import Any
 
-from core import conversation_index as conversation_index
 from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
 from core.base.figures import count, size
 from core.base.project import place_of
 from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.project import Scope, find_project, scope_of
 from core.commands.row import option, top
-from core.commands.search import meant, opened_search, search_folder
+from core.commands.search import LIMIT, meant, opened_search, search_folder
 from core.commands.text import one_line
 from core.commands.transcript import LOOK_SECONDS, forget_all, index_folder, opened_index, tool_of, where_of
 from core.commands.transcript import read as read
 from core.commands.workspace import Workspace, embedder_name, embedder_of
 from core.conversation_index import RATE, SHARE, Brought, look
-from core.knowledge.projects import Here, here_in, known_projects
+from core.knowledge.projects import Here
 from core.search import conversations as stored
 from core.search import kept_vectors
 from core.search.candidates import Filters
@@ -52,17 +51,14 @@ from core.sources.tools import EXPORTS, FILES, NAMES, known_name, title_of
 
 BUILD_SECONDS = 10.0
 """A build goes in steps of this; between them another program may have its turn."""
-LIMIT, MAX_LIMIT = 10, 1000
 PROJECTS_TOLD = 10
 
 
 @dataclass(frozen=True)
 class ConversationFilters:
-    """What a conversation must be. `project` is a folder, or the name of one in which conversations are known;
-    `sources` are names that `knowledge sources` prints; `since` and `before` are days (YYYY-MM-DD, a month, a year, or
-    words such as yesterday); `role` is who must have said it. "" asks for nothing."""
+    """What a conversation must be. `sources` are names that `knowledge sources` prints; `since` and `before` are days
+    (YYYY-MM-DD, a month, a year, or words such as yesterday); `role` is who must have said it. "" asks for nothing."""
 
-    project: str = ""
     sources: tuple[str, ...] = ()
     since: str = ""
     before: str = ""
@@ -74,17 +70,15 @@ class ConversationHit:
     """One conversation that was found, by its best turn.
 
     `name` is what `knowledge show` takes; `source` where it was found, `tool` what people call that; `day` the local
-    day of the turn, `ended` of the whole, ISO 8601. `turn` is the number of the best turn (from 1; 0 where there is
-    none), `role` who spoke, `text` its words, `places` the numbers of all turns that matched. `rank` compares it with
-    hits of other kinds. `end` is the state in which it was left, "" where nothing is known."""
+    day of the turn. `turn` is the number of the best turn (from 1; 0 where there is none), `role` who spoke, `text` its
+    words, `places` the numbers of all turns that matched. `rank` compares it with hits of other kinds. `end` is the
+    state in which it was left, "" where nothing is known."""
 
     name: str
     title: str
     source: str
     tool: str
     day: str
-    started: str
-    ended: str
     project: str
     folder: str
     branch: str
@@ -131,9 +125,8 @@ class ConversationHit:
 class ConversationHits:
     """What was found, best first (without words: newest first). `conversations` and `turns` are how many there are to
     be found; `waiting` conversations are not indexed yet. `note` says how a question was understood, `nothing` why
-    nothing was found, `folder` which project was meant. `warnings` are for the user."""
+    nothing was found. `warnings` are for the user."""
 
-    query: str
     hits: tuple[ConversationHit, ...] = ()
     conversations: int = 0
     turns: int = 0
@@ -141,7 +134,6 @@ class ConversationHits:
     note: str = ""
     warnings: tuple[str, ...] = ()
     nothing: str = ""
-    folder: str = ""
 
 
 @dataclass(frozen=True)
@@ -233,7 +225,6 @@ def _meant(workspace: Workspace, database: Database, text: str) -> tuple[Near | 
     """What vectors say about a query, and a sentence where they were asked for and could not be had, or not all."""
     if not workspace.config.embedder or not text.strip() or not stored.totals(database)[1]:
         return None, ""
-
     if not kept_vectors.are_there(database, embedder_name(workspace)):
         return None, "conversations are searched by their words alone; 'knowledge vectors' adds their meaning"
     return meant(workspace, database, text, "turns")
@@ -257,7 +248,7 @@ def find(
     is told. Raises KnowledgeError for an unknown filter."""
     with opened_index(workspace, seconds) as (database, brought, problem):
         if database is None:
-            return ConversationHits(words, warnings=(problem,) if problem else ())
+            return ConversationHits(warnings=(problem,) if problem else ())
         found = find_in(workspace, database, brought, words, filters, limit, today, allowed)
     return replace(found, warnings=(problem, *found.warnings)) if problem else found
 
@@ -282,25 +273,22 @@ def find_in(
     asked = question(words if not (filters.since or filters.before) else "", day)
     warnings: list[str] = []
     try:
-        project = project_places(workspace, database, filters.project, brought)
-        note = ""
-        folder, *also = project
+        note = folder = ""
         if asked.said:
-            named = known_project(database, asked.place) if asked.place and not folder else ""
-            text = asked.words if named or not asked.place else f"{asked.words} {asked.place}".strip()
-            span, folder, also = asked.span, named or folder, [] if named else also
+            folder = known_project(database, asked.place) if asked.place else ""
+            text = asked.words if folder or not asked.place else f"{asked.words} {asked.place}".strip()
+            span = asked.span
             note = understood_as(span, folder)
         wanted = Filters(
             since=span.since, before=span.before, project=folder, sources=filters.sources,
-            roles=(filters.role,) if filters.role else (), also=tuple(also),
+            roles=(filters.role,) if filters.role else (),
         )  # fmt: skip
         near, warning = _meant(workspace, database, text)
         warnings += [warning] if warning else []
         found = partial(conversations, database, limit=limit, allowed=allowed, stems=stems, quotes=quotes)
         hits = [_hit(one) for one in found(text, wanted, near=near)]
         if not hits and asked.said and (asked.words or (text and not asked.open)):
-            folder, *also = project
-            wanted = Filters(project=folder, sources=filters.sources, roles=wanted.roles, also=tuple(also))
+            wanted = Filters(sources=filters.sources, roles=wanted.roles)
             near, _ = _meant(workspace, database, words)
             hits, note = [_hit(one) for one in found(words, wanted, near=near)], ""
         nothing = "" if hits else _why_nothing(database, within(database, wanted, allowed), brought, text)
@@ -309,12 +297,10 @@ def find_in(
         if stored.is_damage(error):  # where no look noticed
             forget_all(workspace, 2.0)
         message = f"the index of conversations could not be read ({error}); the next search makes it again"
-        return ConversationHits(words, warnings=(message,))
+        return ConversationHits(warnings=(message,))
     if brought.waiting:
         warnings.append(f"not searched yet: {what_it_takes(brought)}; 'knowledge search --build' reads all of it")
-    return ConversationHits(
-        words, tuple(hits), number, turns, brought.waiting, note, tuple(warnings), nothing, project[0]
-    )
+    return ConversationHits(tuple(hits), number, turns, brought.waiting, note, tuple(warnings), nothing)
 
 
 def filters_of(
@@ -331,7 +317,7 @@ def filters_of(
         message = "--source and --role are of conversations, which have no tags and are of one kind"
         raise KnowledgeError("usage", message, hint=hint)
     first, last = (first_day(day, date.today()) for day in (since, before))
-    return ConversationFilters("", sources_named(source or ()), first, last, role)
+    return ConversationFilters(sources_named(source or ()), first, last, role)
 
 
 def sources_named(names: Sequence[str]) -> tuple[str, ...]:
@@ -376,24 +362,14 @@ def first_day(text: str, today: date) -> str:
     return span.since
 
 
-def project_places(workspace: Workspace, database: Database, asked: str, brought: Brought) -> tuple[str, ...]:
-    """The places of a project, the one that was asked for first: a folder, or the name of one that conversations were
-    held in; one place "" for all."""
-    if not asked:
-        return ("",)
+def _place_held(workspace: Workspace, database: Database, asked: str, brought: Brought) -> str:
+    """The folder of a project that conversations were held in, also one that is gone. Raises KnowledgeError for one
+    that is not known."""
     folder = os.path.abspath(workspace.cwd / os.path.expanduser(asked))
-    if os.path.isdir(folder):
-        here, roots = place_of(folder), set[str]()
-        with suppress(KnowledgeError):  # a ledger that cannot be read: the folder alone
-            known = known_projects(workspace.paths, workspace.environment)
-            roots = set(here_in(folder, known, workspace.environment).roots)
-        return (here, *sorted(roots - {here}))
-    named = known_project(database, asked) if "/" not in asked else ""
-    # A folder that is gone, and in which conversations were held; a name is not that of any project around it.
-    if not named and ((place := place_of(folder)) == folder or "/" in asked) and has_project(database, place):
-        named = place
-    if named:
-        return (named,)
+    place = place_of(folder)
+    # A name is not that of any project around it.
+    if os.path.isdir(folder) or ((place == folder or "/" in asked) and has_project(database, place)):
+        return place
     held = projects_held(database)[:PROJECTS_TOLD]
     hint = f"the newest conversations were held in {', '.join(held)}" if held else "give its folder"
     yet = f" yet, and {brought.waiting:,} conversations are not indexed" if brought.waiting else ""
@@ -413,7 +389,7 @@ def scope_meant(workspace: Workspace, project: str) -> Scope:
     with opened_index(workspace, LOOK_SECONDS) as (database, brought, _):
         if database is None:
             raise found
-        folder = known_project(database, project) or project_places(workspace, database, project, brought)[0]
+        folder = known_project(database, project) or _place_held(workspace, database, project, brought)
         held = has_project(database, folder)
     found = attempt(scope_of, workspace, folder, allowed=True)
     if not isinstance(found, KnowledgeError):
@@ -435,7 +411,7 @@ def understood_as(span: Span, folder: str) -> str:
 def _hit(found: Found) -> ConversationHit:
     row = found.row
     return ConversationHit(
-        row.name, row.title, row.source, tool_of(row), found.day or row.ended[:10], row.started, row.ended, row.project,
+        row.name, row.title, row.source, tool_of(row), found.day or row.ended[:10], row.project,
         row.folder, row.branch, row.turns, found.position + 1, found.role, found.text, found.why, found.score,
         found.rank, tuple(at + 1 for at in found.places), row.path, bool(row.trash), row.state_end,
     )  # fmt: skip
@@ -491,7 +467,7 @@ def vectors_text(report: VectorsReport) -> str:
     """How many entries and turns can be found by meaning now."""
     turns = f" and {count(report.turns, 'turn')} of conversations" if report.turns else ""
     left = f"; {count(report.waiting, 'turn')} left for the next time" if report.waiting else ""
-    entries = count(report.entries, "entry").replace("entrys", "entries")
+    entries = count(report.entries, "entry", "entries")
     return f"{entries}{turns} can be found by meaning ({report.embedder}){left}\n"
 
 

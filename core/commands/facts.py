@@ -123,10 +123,8 @@ def _domains_around(workspace: Workspace, folder: Path) -> tuple[str, ...]:
 def facts_for_context(
     workspace: Workspace, project: Path | None = None, *, users_only: bool = False
 ) -> tuple[str, str]:
-    """What `knowledge context` puts behind the digest when `bootstrap_facts` is on, "" otherwise or for no facts; and a
-    sentence about why they cannot be had, "" for nothing."""
-    if not workspace.config.bootstrap_facts:
-        return "", ""
+    """What `knowledge context` puts behind the digest when `bootstrap_facts` is on, "" for no facts; and a sentence
+    about why they cannot be had, "" for nothing."""
     inside = project is None or is_below(os.path.abspath(workspace.cwd), str(project))
     asked = workspace.cwd if inside or project is None else project
     try:

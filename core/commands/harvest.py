@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -29,7 +30,7 @@ from core.commands.harvest_options import (
     require_price,
     window_tokens,
 )
-from core.commands.harvest_report import harvest_text, without_new_lines
+from core.commands.harvest_report import harvest_text
 from core.commands.row import NAMED, flag, listed, needed, option, repeated, top, whole_number
 from core.commands.sources import HOME, NAMES, chosen_sources, elsewhere, title_of
 from core.commands.statements import bullets_of
@@ -262,10 +263,8 @@ def _dry_run(
     fate = fate_of(plan, options.limits, options.trash_days, interrupted)
     notes += [*plan.notes, *_before_applying(workspace, request, options), *([fate.words] if fate.words else [])]
     notes += _not_looked_at(workspace, request, entries)
-    errors = [*plan.errors]
-    report = HarvestReport(
-        False, plan=plan, interrupted=interrupted, notes=notes, ledger=str(paths.ledger), errors=errors, fate=fate
-    )
+    report = HarvestReport(False, plan=plan, interrupted=interrupted, notes=notes, ledger=str(paths.ledger), fate=fate)
+    report.errors += plan.errors
     actions = [step.action for step in plan.steps]
     report.too_large, report.deferred = actions.count("too-large"), actions.count("defer")
     return report
@@ -480,7 +479,7 @@ COMMANDS = (
         option("--model", "the model's name", "M"),
         whole_number("--jobs", "model calls at the same time"),
         long=True,
-        quiet_text=without_new_lines,
+        quiet_text=partial(harvest_text, quiet=True),
         words=NAMED,
     ),
     top(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.base.figures import local_date
+from core.base.figures import dollars, local_date, tokens
 from core.base.markdown import ARROW, without_emphasis
 from core.commands.sources import day_of, title_of
-from core.commands.text import count, dollars, fed, one_line, short, size, tokens
+from core.commands.text import count, fed, one_line, short, size
 from core.harvest.report import HarvestReport
 from core.harvest.steps import CLASSES
 from core.knowledge.categories import CATEGORIES
@@ -18,15 +18,8 @@ LINES = 10
 """The most new lines of a category that are shown."""
 LINE_CHARACTERS = 300
 """The characters of such a line."""
-HEADINGS = {
-    "facts": "facts",
-    "decisions": "decisions",
-    "tasks_done": "tasks done",
-    "tasks_open": "open tasks",
-    "questions": "open questions",
-    "playbooks": "playbooks",
-    "files": "notes on files",
-}
+HEADINGS = {"tasks_done": "tasks done", "files": "notes on files"}
+"""What categories are called that have no heading in the digest."""
 # What a step of the plan does, in the order of the report's line.
 _ACTIONS = (
     ("harvest", "to harvest"),
@@ -38,20 +31,12 @@ _ACTIONS = (
 )
 
 
-def harvest_text(report: HarvestReport) -> str:
-    """The whole report: of a dry run what would be done, of a run what was done and what is new in the files."""
-    return _report(report, _new_lines_text(report))
-
-
-def without_new_lines(report: HarvestReport) -> str:
-    """The report for `--quiet`."""
-    return _report(report, [])
-
-
-def _report(report: HarvestReport, new_lines: list[str]) -> str:
+def harvest_text(report: HarvestReport, *, quiet: bool = False) -> str:
+    """The whole report: of a dry run what would be done, of a run what was done and, unless it is to be `quiet`, what
+    is new in the files."""
     lines = _done(report) if report.applied else _planned(report)
-    lines += _left(report)
-    return "\n".join(lines + [f"note: {one_line(note)}" for note in report.notes] + new_lines) + "\n"
+    lines += [*_left(report), *(f"note: {one_line(note)}" for note in report.notes)]
+    return "\n".join(lines if quiet else lines + _new_lines_text(report)) + "\n"
 
 
 def _planned(report: HarvestReport) -> list[str]:
@@ -137,7 +122,7 @@ def _new_lines_text(report: HarvestReport) -> list[str]:
     for row in CATEGORIES:
         rows = [(text, number) for category, text, number in report.lines if category == row.name]
         if rows:
-            lines += ["", f"new {HEADINGS[row.name]} ({len(rows)}):"]
+            lines += ["", f"new {HEADINGS.get(row.name) or row.digest_title.lower()} ({len(rows)}):"]
         for text, number in rows[:LINES]:
             often = f" (in {number} conversations)" if number > 1 else ""
             lines.append(f"  - {_shown(row.name, without_emphasis(text))}{often}")

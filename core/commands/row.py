@@ -30,11 +30,6 @@ class Argument(NamedTuple):
     def takes_value(self) -> bool:
         return self.is_positional or self.options.get("action") != "store_true"
 
-    @property
-    def shown(self) -> str:
-        """As help has it: `SHA`, `--all`."""
-        return str(self.options.get("metavar", self.names[0].upper())) if self.is_positional else self.names[0]
-
 
 OURS, FOREIGN, NAMED, SPOKEN = "ours", "foreign", "named", "spoken"
 """Whose words a report holds: see `Command.words`."""
@@ -127,9 +122,9 @@ def repeated(name: str, words: str, metavar: str, **options: Any) -> Argument:
     return Argument((name,), words, {"action": "append", "metavar": metavar, **options})
 
 
-def optional(name: str, words: str, metavar: str = "") -> Argument:
+def optional(name: str, words: str) -> Argument:
     """A positional argument that may be left out, "" then."""
-    return Argument((name,), words, {"nargs": "?", "default": "", "metavar": metavar or name.upper()})
+    return Argument((name,), words, {"nargs": "?", "default": "", "metavar": name.upper()})
 
 
 def needed(name: str, words: str, metavar: str = "") -> Argument:

@@ -55,7 +55,6 @@ class SearchReport:
     """What was found, best first. `warnings` name the files that are not searched, and say when vectors were asked for
     and could not be had. `entries` is how many there are in all, `nothing` why none was found."""
 
-    query: str
     hits: tuple[Hit, ...]
     entries: int
     warnings: tuple[str, ...] = field(default=())
@@ -111,7 +110,7 @@ def search(
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
     warnings += [*project_warnings(workspace, ""), *(scope.warnings if scope is not None else ())]
     found = _said_again(workspace, _as_facts_stand(workspace, _without_removed(workspace, hits)), scope)
-    return SearchReport(text, found, number, tuple(warnings), nothing)
+    return SearchReport(found, number, tuple(warnings), nothing)
 
 
 def _not_removed(paths: Paths, keep: Callable[[Entry], bool] | None) -> Callable[[Entry], bool] | None:

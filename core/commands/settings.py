@@ -18,7 +18,7 @@ from core.base.homes import is_home, why_refused
 from core.base.paths import PROJECT_FOLDER, project_paths
 from core.base.project import folders_around, repository_root
 from core.base.result import KnowledgeError, disk_errors
-from core.base.settings import SETTINGS, find_setting, parse_setting, unknown_key
+from core.base.settings import SETTINGS, parse_setting, unknown_key
 from core.base.trust import Trust, Yes, allow, folder_mark, forget, place_of, read_trust, unread
 from core.commands.row import group, needed, optional, single
 from core.commands.text import one_line
@@ -72,11 +72,10 @@ def config_set(workspace: Workspace, key: str, value: str, seen: str | None = No
     file = writable_config_file(workspace.loaded, workspace.environment)
     _write_setting(workspace, file, key, wanted, seen)
     again = reopened(workspace)
-    shown = config_show(again, _key_of(key))
-    origin = again.loaded.origins[_key_of(key)]
-    warnings = shown.warnings
-    if origin != str(file) and again.loaded.folder is not None:
-        warnings += (f"{origin} narrows {_key_of(key)} here, so {file} holds in other folders",)
+    shown = config_show(again, key.rpartition(".")[2])
+    [now], warnings = shown.settings, shown.warnings
+    if now.origin != str(file) and again.loaded.folder is not None:
+        warnings += (f"{now.origin} narrows {now.key} here, so {file} holds in other folders",)
     return replace(shown, warnings=warnings, written=True)
 
 
@@ -113,12 +112,6 @@ def settings_to_open(workspace: Workspace) -> Path:
             files.make_folder(file.parent)
             files.write_atomic(file, NEW_FILE.encode())
     return file
-
-
-def _key_of(name: str) -> str:
-    """The short name of a setting that exists: `jobs` for `ai_settings.knowledge.jobs`."""
-    setting = find_setting(name)
-    return setting.key if setting is not None else name
 
 
 # --- what a folder's own settings and knowledge may do ----------------------------------------------------------------

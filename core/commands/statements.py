@@ -37,7 +37,6 @@ SHOWN = 5
 WIDTH = 90
 LEAST_CHARACTERS = 3
 """A shorter part of a text names nothing: "1" would close whatever task has a 1 in it."""
-TASKS = ("tasks_open", "tasks_done")
 _WORDS_OF = {
     "": "bullet in any category",
     "tasks": "task",
@@ -150,7 +149,7 @@ def resolve_bullet(
     if isinstance(match, BulletRef):
         return Resolved((match,))
     category = "" if category == ANY_CATEGORY else category
-    names = {"": tuple(CATEGORY), "tasks": TASKS}.get(category, (category,))
+    names = {"": tuple(CATEGORY), "tasks": ("tasks_open", "tasks_done")}.get(category, (category,))
     if not set(names) <= set(CATEGORY):
         message = f"there is no category {category!r}"
         raise KnowledgeError("no-category", message, hint=f"choose one of {', '.join(CATEGORY)}")

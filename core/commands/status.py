@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from core.base import files
-from core.base.figures import seconds_of
+from core.base.figures import age, seconds_of
 from core.base.homes import ADVICE
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError
@@ -22,7 +21,7 @@ from core.commands.project import find_project, may_read, places, project_warnin
 from core.commands.review.waiting import counted
 from core.commands.row import top
 from core.commands.sources import NOT_LOOKED_AT, set_sources
-from core.commands.text import age, count, size
+from core.commands.text import collected, count, size
 from core.commands.workspace import Workspace, utc_now
 from core.context_files import GLOBAL, ContextFile, read_context
 from core.knowledge.categories import CATEGORY_FILES, bullets_in, note_files, read_text
@@ -119,7 +118,9 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
     digest = digest_state(workspace)
     if stands.digest.state == UNREADABLE:  # while the settings cannot be read, nobody gets it
         digest = replace(digest, injected=False, why=stands.digest.words)
-    counts, waits = _counted(workspace, errors), counted(workspace, [])
+    counts, waits = counts_by_status({}), counted(workspace, [])
+    with collected(errors):
+        counts = counts_by_status(seen_ledger(paths))
     lost, late = coming(workspace)
     few = sum(counts.values()) < SMALL_LEDGER_ENTRIES
     tasks = _text(paths, "tasks.md", errors)
@@ -156,9 +157,7 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
 
 def _put_into_prompts(workspace: Workspace) -> tuple[list[ContextFile], int]:
     """The context files that there are, and how many memories."""
-    project = None
-    with suppress(KnowledgeError):
-        project = find_project(workspace)
+    project = find_project(workspace)
     spots = places(workspace, project)
     context = [
         row for scope, where in spots if (row := read_context(scope, where.context, workspace.environment)).exists
@@ -169,15 +168,6 @@ def _put_into_prompts(workspace: Workspace) -> tuple[list[ContextFile], int]:
             names = [name for name in os.listdir(where.memories) if name.endswith(".md") and name[0] != "."]
             count += sum(1 for name in names if scope == GLOBAL or readable(where.memories / name))
     return context, count
-
-
-def _counted(workspace: Workspace, errors: list[ErrorInfo]) -> dict[str, int]:
-    """Entries of the ledger by status."""
-    try:
-        return counts_by_status(seen_ledger(workspace.paths))
-    except KnowledgeError as failed:
-        errors.append(failed.error)
-        return counts_by_status({})
 
 
 def _text(paths: Paths, name: str, errors: list[ErrorInfo]) -> str:

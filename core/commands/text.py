@@ -10,11 +10,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
-from core.base.figures import age as age
 from core.base.figures import count as count
-from core.base.figures import dollars as dollars
 from core.base.figures import size as size
-from core.base.figures import tokens as tokens
 from core.base.result import ErrorInfo, KnowledgeError
 
 if TYPE_CHECKING:

@@ -331,7 +331,6 @@ def locate(
 def _called(where: Where, name: str, *, anywhere: bool) -> list[Artifact]:
     """The conversations of that name, or at that path, as they lie on the disk: for those that the index does not hold.
     Project folders are not looked through. Without `anywhere` a path outside of the known places is none."""
-
     path = os.path.abspath(os.path.expanduser(name))
     item = artifact_at(path, HOME, os.path.basename(path)) if anywhere else None
     if item is not None and item.kind == "conversation":

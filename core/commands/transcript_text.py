@@ -51,7 +51,6 @@ def readable(talk: ReadableConversation) -> Iterator[str]:
 
 def _body(turn: Any) -> Iterator[str]:
     """Words as they are; what a tool gave back by its first and last lines."""
-
     lines = split_lines(turn.text.strip())  # all are indented: none can pass for a line of ours
     if turn.role != "tool":
         yield from (f"   {line}".rstrip() for line in lines)
@@ -101,7 +100,6 @@ def _period(talk: Any) -> str:
 
 def _clock(time: str) -> str:
     """The time of a turn as the user's clock has it."""
-
     try:
         return f"  {datetime.fromisoformat(time).astimezone():%Y-%m-%d %H:%M}" if time else ""
     except (ValueError, OverflowError):

@@ -149,7 +149,7 @@ def read(
     now = reopened(workspace)
     asked = query.strip() and not (around or end)
     characters = max(500, characters) if characters else PAGE
-    allowed = tools.allowed_in(now, project, _everywhere(now, project)) or (lambda _folder: True)
+    allowed = tools.conversations_told(now, project, _everywhere(now, project)).tells_conversation
     called, turn = with_turn(name)
     if CHUNK.fullmatch(name):  # the id of a part of a document, or of a session
         document = attempt(_of_document, now, name, around or AROUND, project, characters)
@@ -228,7 +228,7 @@ def notes(
 def handoff(workspace: Workspace, session: str) -> str:
     """The hand-off of a session that may be told, by the rules: an agent's own model reads it."""
     now = reopened(workspace)
-    allowed = tools.allowed_in(now, all_projects=_everywhere(now)) or (lambda _folder: True)
+    allowed = tools.conversations_told(now, all_projects=_everywhere(now)).tells_conversation
     return handed_off(now, session, rules=True, allowed=allowed).text
 
 

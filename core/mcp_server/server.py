@@ -69,12 +69,9 @@ class PlainServer(MCPServer[Any]):
     def __init__(self, workspace: Workspace, name: str, *, everything: bool, **given: Any) -> None:
         super().__init__(name, **given)
         self._everything = everything
-        self._workspace = self._of_resources = workspace
-
-    @property
-    def of_resources(self) -> Workspace:
+        self._workspace = workspace
+        self.of_resources = workspace
         """What the resource or the prompt of the moment is made from: it is one client's, and told nothing itself."""
-        return self._of_resources
 
     def must_ask(self, context: Context) -> bool:
         """Whether the client is to be asked for its folders: none is known, and the client can tell."""
@@ -99,7 +96,7 @@ class PlainServer(MCPServer[Any]):
                     return InputRequiredResult(input_requests={"roots": ListRootsRequest()})
             else:
                 roots = await context.session.send_request(ListRootsRequest(), ListRootsResult)
-        self._of_resources = self.at(roots if isinstance(roots, ListRootsResult) else None)
+        self.of_resources = self.at(roots if isinstance(roots, ListRootsResult) else None)
         return None
 
     async def read_resource(

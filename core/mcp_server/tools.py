@@ -13,7 +13,7 @@ No `from __future__ import annotations` here: the SDK makes the schema of a tool
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -40,6 +40,7 @@ from core.commands.statements import Found
 from core.commands.text import count
 from core.commands.transcript_text import cut
 from core.commands.workspace import Workspace, reopened
+from core.mcp_server.answers import ChunkDossier, ConversationFound
 from core.mcp_server.pages import ANSWER_CHARACTERS, page_of, paged, safe, size_of
 
 MAX_LIMIT, MAX_MEMORIES_LISTED, MAX_BUDGET_TOKENS = 50, 200, 12_000
@@ -230,14 +231,15 @@ def search_conversations(
     told me on Thursday"), or search_knowledge has not kept the detail, such as the very command or message. One
     row a conversation, with its best turn; read_conversation reads on from there."""
     now = reopened(workspace)
-    allowed = allowed_in(now, project, all_projects)
+    scope = conversations_told(now, project, all_projects)
+    allowed = None if scope.everything else scope.tells_conversation
     wanted = ConversationFilters(sources=(source,) if source else (), since=since, before=before, role=role)
     found = find_conversations(now, query, wanted, _one_more(offset + limit), allowed=allowed)
 
     def made(hit: ConversationHit) -> dict[str, Any]:
         fields = hit.to_json()
-        kept = ("title", "tool", "date", "branch", "turns", "turn", "role", "text", "why", "score", "end")
-        return {"name": hit.name, "project": hit.folder or None} | {key: fields[key] for key in kept}
+        kept = {key: fields[key] for key in ConversationFound.model_fields if key in fields}
+        return kept | {"name": hit.name, "project": hit.folder or None}
 
     warnings = [*found.warnings, *([found.note] if found.note else []), *remarks(query, found.hits, [found.nothing])]
     return paged(now, "hits", found.hits, made, offset, limit, warnings=warnings)
@@ -259,8 +261,8 @@ def read_conversation(
     """Read an earlier conversation about this project, page by page, without its secrets, once a search has named
     it."""
     now = reopened(workspace)
-    allowed = allowed_in(now, project, all_projects) or (lambda _folder: True)  # all conversations are not all files
-    found = read(now, name, turn, limit, allowed=allowed)
+    told = conversations_told(now, project, all_projects)
+    found = read(now, name, turn, limit, allowed=told.tells_conversation)  # all conversations are not all files
 
     def made(row: Any) -> dict[str, Any]:
         text = cut(row.text, *(TOOL_TURN if row.role in ("tool", "system") else SPOKEN_TURN))
@@ -281,15 +283,13 @@ def read_conversation(
     return safe(now, head) | {"turns": rows}
 
 
-def allowed_in(now: Workspace, project: str = "", all_projects: bool = False) -> Callable[[str], bool] | None:
-    """Whether a conversation that was held in a folder may be told; None: every one. Those of the project in which the
-    server was started may, and all others only where the user said so."""
+def conversations_told(now: Workspace, project: str = "", all_projects: bool = False) -> Scope:
+    """Which conversations may be told: those of the project in which the server was started, and all others only where
+    the user said so."""
     if not now.config.search_conversations:
         message = "the user has switched the search of conversations off (search_conversations = false)"
         raise KnowledgeError("refused", message)
-    own = scope_of(now)
-    scope = scope_of(now, project, all_projects=all_projects or not own.folder)
-    return None if scope.everything else scope.tells_conversation
+    return scope_of(now, project, all_projects=all_projects or not scope_of(now).folder)
 
 
 def get_facts(
@@ -312,8 +312,7 @@ def get_facts(
         raise KnowledgeError("refused", f"facts of other projects are not told to agents; {ALLOWING}")
     chosen = bootstrap(now, wanted, budget=budget)
     # The budget is that of the text: the same facts with all their fields are four times as long.
-    fields = ("text", "tokens", "left_out", "domains")
-    return safe(now, {name: getattr(chosen, name) for name in fields})
+    return safe(now, {name: getattr(chosen, name) for name in ("text", "tokens", "left_out", "domains")})
 
 
 def get_context(workspace: Workspace, project: Project = "") -> dict[str, Any]:
@@ -414,19 +413,13 @@ def retrieve(
     here = reopened(workspace)
     scope = scope_of(here)
     found = library_retrieve(here, query, task_type, limit, session=session, size=size, scope=scope)
-    rows = [{key: row[key] for key in _DOSSIER} for row in found.to_json()]
+    rows = [{key: row[key] for key in ChunkDossier.model_fields} for row in found.to_json()]
     shown, after = page_of(here, rows, dict, 0, limit * 2)
     warnings = [*scope.warnings, *found.warnings]
     if after is not None:
         warnings.append(f"{len(rows) - after} more did not fit into this answer")
     head = {"retrieval": found.retrieved.id, "task_type": found.retrieved.task_type, "warnings": warnings}
     return safe(here, head) | {"results": shown}
-
-
-_DOSSIER = (
-    "kind", "key", "text", "summary", "score", "why", "provenance", "functional_profile", "source_profile", "usage",
-    "counts", "success", "rhetorical_mode", "needs_context", "beside", "document",
-)  # fmt: skip
 
 
 def record_usage(

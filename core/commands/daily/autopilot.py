@@ -79,9 +79,8 @@ def read_autopilot(paths: Paths) -> Autopilot | None:
     """The report of the last run; None where there was none, or it cannot be read."""
     try:
         row = json.loads(files.read_file(paths.autopilot, MAX_FILE_BYTES).data)
-        problem = Problem(**row.pop("problem")) if row.get("problem") else None
-        row.pop("problem", None)
-        return Autopilot(**row, problem=problem)
+        problem = row.pop("problem", None)
+        return Autopilot(**row, problem=Problem(**problem) if problem else None)
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -236,12 +235,9 @@ def _problem(result: Result[HarvestReport], before: Problem | None, at: str) -> 
         if not grave or not (report.not_tried or not report.harvested):
             return None
         error = grave[0]
-    # What a user reads later must make sense without the place where it happened.
-    message = (
-        f"{error.message.rstrip('.')} ({error.path})"
-        if isinstance(result, KnowledgeError) and error.path
-        else error.message
-    )
+    message = error.message
+    if isinstance(result, KnowledgeError) and error.path:  # what is read later must make sense without the place
+        message = f"{message.rstrip('.')} ({error.path})"
     if before is not None and before.code == error.code:
         return replace(before, message=message, hint=error.hint, times=before.times + 1)
     return Problem(error.code, message, error.hint, since=at)

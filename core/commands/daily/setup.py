@@ -81,8 +81,8 @@ class ModelChoice:
 
 @dataclass
 class SetupReport:
-    """What was found, what the defaults would write (`settings`), and what was written (`changed`). `chosen` is the
-    model in force; `new` are sentences on what has come since the last time."""
+    """What was found, what the defaults would write (`settings`), and what was written (`changed`). `new` are sentences
+    on what has come since the last time."""
 
     home: str
     sources: list[SourceFound] = field(default_factory=list)
@@ -90,7 +90,6 @@ class SetupReport:
     tools: list[Standing] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
     changed: dict[str, Any] = field(default_factory=dict)
-    chosen: str = OFFLINE
     set: list[str] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
     asked: bool = False
@@ -183,7 +182,6 @@ def _choice(workspace: Workspace, row: FoundModel, costs: Callable[[int], Cost])
 def _fill_in_what_is_set(workspace: Workspace, report: SetupReport) -> None:
     """What is set by now, and what has come since."""
     config = workspace.config
-    report.chosen = config.provider
     if config.provider != OFFLINE:
         report.set.append(f"conversations are read by {config.provider} {config.model}".rstrip())
     picked = [row.title for row in report.found if row.picked and row.name != HOME]

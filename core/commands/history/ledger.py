@@ -101,7 +101,7 @@ def ledger_text(rows: list[LedgerRow]) -> str:
         name = str(entry.get("path", "")).rpartition("/")[2] if gone else entry_name(entry)
         at = str(entry.get("at", ""))[:19]
         lines.append(f"{key}  {at}  {entry.get('status', '?'):<19}  {one_line(name)}  {one_line(detail)}".rstrip())
-    return "\n".join([*lines, count(len(rows), "entry").replace("entrys", "entries")]) + "\n"
+    return "\n".join([*lines, count(len(rows), "entry", "entries")]) + "\n"
 
 
 def _value(value: object) -> str:

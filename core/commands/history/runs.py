@@ -10,12 +10,11 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from functools import partial
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 from core.base import locks
@@ -172,7 +171,7 @@ class UndoReport:
 def undo_in_project(workspace: Workspace, run: str, now: datetime) -> UndoReport | None:
     """Take back an edit of the project around the current folder, which tells its edits in its own changes.jsonl; None
     when it knows of no such run. A project has no harvests, no digest and no facts of the index to look after."""
-    project = _project_here(workspace)
+    project = find_project(workspace)
     if project is None:
         return None
     paths, readable = project_paths(project), may_read(workspace, project)
@@ -200,13 +199,6 @@ def undo_in_project(workspace: Workspace, run: str, now: datetime) -> UndoReport
     with collected(report.errors):
         allow_written(project, workspace.environment, [paths.changes, *(paths.knowledge / row.file for row in mine)])
     return report
-
-
-def _project_here(workspace: Workspace) -> Path | None:
-    """The project around the current folder; None where there is none."""
-    with suppress(KnowledgeError):
-        return find_project(workspace)
-    return None
 
 
 def _is_inside(file: str) -> bool:
@@ -306,7 +298,7 @@ def settled(where: Paths) -> str:
 
 def undone_elsewhere(workspace: Workspace, where: Paths) -> str:
     """Where the undo of an edit finds it, when that is not here."""
-    here = _project_here(workspace)
+    here = find_project(workspace)
     if where == workspace.paths or (here is not None and project_paths(here) == where):
         return ""
     return f"the undo works in the folder of that project: {where.home.parent}"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from core.base.choices import ENTRY_KINDS
 from core.base.result import KnowledgeError
-from core.commands.conversations import MAX_LIMIT, scope_meant, understood_as
+from core.commands.conversations import filters_of, scope_meant, understood_as
 from core.commands.moment.found import (
     FindReport,
     FoundRow,
@@ -29,7 +29,7 @@ from core.commands.moment.found import (
 )
 from core.commands.moment.look import SURE_SHARE, Asked, Look
 from core.commands.project import ALLOWING, EVERY, IN_NO_PROJECT, Scope
-from core.commands.search import remarks
+from core.commands.search import MAX_LIMIT, remarks
 from core.commands.text import count
 from core.commands.transcript import LOOK_SECONDS, opened_index
 from core.commands.workspace import Workspace
@@ -96,14 +96,14 @@ def find(
     if days.said and not (days.open and (tag or kind in ENTRY_KINDS)):
         dated = _of_days(workspace, asked, days)
         if days.open or dated.hits or dated.listed:
-            return replace(dated, query=text)
+            return dated
     return _found(workspace, asked)
 
 
 def _found(workspace: Workspace, asked: Asked) -> FindReport:
     """What is found, days in the words or not."""
     text, lists, tells = asked.text, asked.lists, asked.tells
-    wanted = asked.filters()
+    wanted = filters_of(asked.kind, asked.since, asked.before, asked.tag, asked.source, asked.role)
     narrows = (asked.source, asked.role, asked.project, asked.since, asked.before)
     narrowed = asked.kind == "conversation" or any(narrows)
     if not text.strip() and (not narrowed or asked.kind in ENTRY_KINDS or asked.tag):
@@ -151,7 +151,7 @@ def _found(workspace: Workspace, asked: Asked) -> FindReport:
     if lists:
         warnings = list(dict.fromkeys((*warnings, *look.asides, *remarks(text, look.hits, look.nothing))))
     return FindReport(
-        text, own.folder, look.entries, spoken, tuple(shown), "; ".join(notes), tuple(warnings),
+        own.folder, look.entries, spoken, tuple(shown), "; ".join(notes), tuple(warnings),
         tuple(look.hits[:asked.limit]) if lists else (), look.turns, brought.waiting, look.understood, "; ".join(lost),
         tuple(others),
     )  # fmt: skip

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 import shutil
 import textwrap
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 from core.base import late
@@ -83,7 +82,6 @@ class FindReport:
     about days was taken, `lost` which phrases nobody said: told before the hits, which are of their words. `others` are
     the project's newest sessions, beside a weak answer."""
 
-    query: str
     project: str
     entries: int
     conversations: int
@@ -111,10 +109,7 @@ def in_one_order(entries: Sequence[Hit], spoken: Sequence[ConversationHit]) -> l
     """The score of a conversation's best turn and that of an entry are of one kind; conversations stay in the order
     that their whole threads gave them."""
     rows: list[tuple[float, Hit | ConversationHit]] = [(hit.score, hit) for hit in entries]
-    lowest = math.inf
-    for hit in spoken:
-        lowest = min(lowest, hit.rank)
-        rows.append((lowest, hit))
+    rows += zip(accumulate((hit.rank for hit in spoken), min), spoken, strict=True)
     rows.sort(key=lambda row: row[0], reverse=True)  # what is equal stays as it is: entries first
     return [hit for _, hit in rows]
 
@@ -240,15 +235,6 @@ def asks_what_is_open(text: str) -> bool:
     return bool(words & says) and words <= says | set(_OF_TASKS.split())
 
 
-_CATEGORY = {
-    "facts": "fact",
-    "decisions": "decision",
-    "questions": "question",
-    "playbooks": "playbook",
-    "tasks": "task",
-}
-
-
 def name_of(kind: str, key: str) -> str:
     """By which name `worked` takes an entry."""
     return key if kind in ("bullet", "note", "document") else f"{kind}:{key}"
@@ -302,7 +288,7 @@ def find_lines(report: FindReport, room: int = 0, clean: Callable[[str], str] = 
     lines: list[str] = []
     head = [clean(report.lost)] if report.lost else []
     tail = [clean(report.note)] if report.note else []
-    others = ["sessions here:", *(one_line(f"  {clean(row)}") for row in report.others)] if report.others else []
+    others = _others(report, clean)
     for first in report.hits[: bool(room)]:  # who has all the room has no tool to read on with
         if first.places and first.left and first.sharp < PARTLY and not first.weak:
             more = count(first.left, "more sentence")
@@ -322,6 +308,11 @@ def find_lines(report: FindReport, room: int = 0, clean: Callable[[str], str] = 
     return [*before, *lines, *behind, *others]
 
 
+def _others(report: FindReport, clean: Callable[[str], str]) -> list[str]:
+    """The lines that name other sessions beside a weak answer."""
+    return ["sessions here:", *(one_line(f"  {clean(row)}") for row in report.others)] if report.others else []
+
+
 def _beginning(text: str, room: int) -> str:
     """The sentences of a text that fit, behind them an ellipsis; "" where too little is left to say anything."""
     if room < LEAST_TEXT:
@@ -337,7 +328,7 @@ def _line(row: FoundRow, clean: Callable[[str], str]) -> str:
 
 
 def _about(row: FoundRow) -> str:
-    name = _CATEGORY.get(row.key.partition(".")[0], row.kind) if row.kind == "bullet" else row.kind
+    name = row.key.partition(".")[0].removesuffix("s") if row.kind == "bullet" else row.kind  # `facts.md:3`: a fact
     weak = (f"{row.misled}; " if row.misled else "") + ("weak; " if row.weak else "")
     return weak + ", ".join(filter(None, (name, row.day, row.project)))
 
@@ -382,5 +373,4 @@ def terminal_text(report: FindReport) -> str:
         most = FIRST_LINES if number == 1 else OTHER_LINES
         rows += [f"   {line}" for line in lines[:most]] + ["   …"] * (len(lines) > most)
     rows += [f"({one_line(report.note)})"] if report.note else []
-    rows += ["sessions here:", *(one_line(f"  {other}") for other in report.others)] if report.others else []
-    return "\n".join(rows or ["nothing found"]) + "\n"
+    return "\n".join([*rows, *_others(report, str)] or ["nothing found"]) + "\n"

@@ -15,8 +15,7 @@ from core.commands.conversations import build as build_index
 from core.commands.moment.find import LIMIT as FIND_LIMIT
 from core.commands.moment.find import find
 from core.commands.moment.found import FindReport, piped_text, terminal_text
-from core.commands.row import NAMED, Argument, flag, listed, option, repeated, single, whole_number
-from core.commands.table import SUMMARY
+from core.commands.row import NAMED, Argument, flag, listed, option, repeated, top, whole_number
 from core.commands.workspace import Workspace
 
 LIMIT = 10
@@ -86,9 +85,8 @@ ARGUMENTS = (
     option("--likely", "words that the answer probably has, where it may say it in others than you", "WORDS"),
 )
 COMMANDS = (
-    single(
+    top(
         "find",
-        SUMMARY["find"],
         "why do we not use Redis --project shop",
         find,
         terminal_text,
@@ -97,9 +95,8 @@ COMMANDS = (
         words=NAMED,
         piped_text=piped_text,
     ),
-    single(
+    top(
         "search",
-        SUMMARY["search"],
         "flaky login test --kind conversation --since 2026-05",
         search_listed,
         listing_text,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from core.base.entry import Entry
 from core.base.markdown import BY_HAND, split_provenance
 from core.base.result import KnowledgeError, attempt
-from core.commands.conversations import ConversationFilters, ConversationHit, filters_of, find_in
+from core.commands.conversations import ConversationFilters, ConversationHit, find_in
 from core.commands.entry_sources import library_file
 from core.commands.moment.found import FoundRow, in_one_order, name_of, short
 from core.commands.project import Scope
@@ -71,11 +71,6 @@ class Asked:
     lists: bool
     tells: bool
 
-    def filters(self) -> ConversationFilters:
-        """What a conversation must be. Raises KnowledgeError for an unknown filter, or two that exclude each
-        other."""
-        return filters_of(self.kind, self.since, self.before, self.tag, self.source, self.role)
-
 
 class Look:
     """One question to both indexes, and what its hits need to be told. `wide` is all that may be told."""
@@ -113,7 +108,7 @@ class Look:
         if not tells:
             return []
         if self._query is not None and self._query.name:
-            exact = [one for one in entries if _is_exact(one.why)], [one for one in spoken if _is_exact(one.why)]
+            exact = [one for one in entries if _says(one.why, EXACT)], [one for one in spoken if _says(one.why, EXACT)]
             if any(exact):
                 (entries, spoken), self.is_exact = exact, True
         self._texts += [f"{hit.entry.title} {hit.entry.text}" for hit in entries]
@@ -252,7 +247,7 @@ class Look:
             text += f" ({entry.provenance.strip('[]')})"
         folder = held.project if held is not None else entry.project
         named = (entry.key,) if entry.kind == "document" else (words, text)
-        share = float(not _is_weak(hit.why))
+        share = float(not _says(hit.why, WEAK))
         if self._query is not None and hit.near < NEAR_SURE:
             share = share_of(self._query, self._stems, text)
         return FoundRow(
@@ -273,7 +268,7 @@ class Look:
         row = FoundRow(
             "conversation", f"{hit.name}:{hit.turn}", words, hit.day, short(hit.project),
             hit.name, hit.turn, Served(), held.state_end if held is not None else "", score,
-            _is_weak(hit.why), is_own, hit.branch, (), hit.path, self._called(hit.name), places, 0.0, hit.score,
+            _says(hit.why, WEAK), is_own, hit.branch, (), hit.path, self._called(hit.name), places, 0.0, hit.score,
         )  # fmt: skip
         return self.told(row, CHARACTERS)
 
@@ -346,9 +341,5 @@ def _least(query: Query | None) -> float:
     return min(SURE_SHARE, SURE_WORTH * math.log(1 + query.entries) / query.worth)
 
 
-def _is_weak(why: Sequence[str]) -> bool:
-    return any(reason.startswith(WEAK) for reason in why)
-
-
-def _is_exact(why: Sequence[str]) -> bool:
-    return any(reason.startswith(EXACT) for reason in why)
+def _says(why: Sequence[str], reason: str) -> bool:
+    return any(one.startswith(reason) for one in why)

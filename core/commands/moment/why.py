@@ -179,11 +179,16 @@ def _of_knowledge(workspace: Workspace, path: Path, line: int) -> str:
 def _was_there(path: str) -> bool:
     """Whether git had a file that is gone: why it went can be asked."""
     root = repository_root(os.path.dirname(path))
-    asked = ("log", "-1", "--no-ext-diff", "--no-textconv", "--format=%h", "--", os.path.relpath(path, root or "/"))
-    return bool(root) and bool(git(root, *asked, seconds=GIT_SECONDS))
+    if not root:
+        return False
+    return bool(_git(root, "log", "-1", "--no-ext-diff", "--format=%h", "--", os.path.relpath(path, root)))
 
 
 # --- git -------------------------------------------------------------------------------------------------------------
+
+
+def _git(root: str, command: str, *words: str) -> str | None:
+    return git(root, command, "--no-textconv", *words, seconds=GIT_SECONDS)
 
 
 def _blamed(root: str, name: str, line: int, before: list[str] | None, now: Sequence[str]) -> list[_Change]:
@@ -197,29 +202,21 @@ def _blamed(root: str, name: str, line: int, before: list[str] | None, now: Sequ
         at = next((one.a + line - one.b for one in blocks if one.b < line <= one.b + one.size), 0)
     if not at:
         return [_Change(UNCOMMITTED, "", "", "", text)]
-    told = git(
-        root, "blame", "--no-textconv", "-w", "--porcelain", f"-L{at},{at}", "HEAD", "--", name, seconds=GIT_SECONDS
-    )
+    told = _git(root, "blame", "-w", "--porcelain", f"-L{at},{at}", "HEAD", "--", name)
     if told is None:
         raise KnowledgeError("no-line", f"git tells nothing of line {line}", os.path.join(root, name))
     return [_commit(root, told.split(" ", 1)[0], text)]
 
 
 def _logged(root: str, name: str, limit: int) -> list[_Change]:
-    told = git(
-        root, "log", f"-{limit}", "--follow", "--no-ext-diff", "--no-textconv", "--format=%H", "--", name,
-        seconds=GIT_SECONDS,
-    )  # fmt: skip
+    told = _git(root, "log", f"-{limit}", "--follow", "--no-ext-diff", "--format=%H", "--", name)
     return [_told_by_lines(root, name, _commit(root, hash, "")) for hash in (told or "").split()]
 
 
 def _told_by_lines(root: str, name: str, change: _Change) -> _Change:
     """With the longest line that a commit put into the file, or where it put none in took out of it, by which its
     writer can be told."""
-    told = git(
-        root, "show", "--no-ext-diff", "--no-textconv", "--format=", "--unified=0", change.hash, "--", name,
-        seconds=GIT_SECONDS,
-    )  # fmt: skip
+    told = _git(root, "show", "--no-ext-diff", "--format=", "--unified=0", change.hash, "--", name)
     rows = (told or "").partition("\n@@")[2].split("\n")
     added, removed = (
         max((row[1:].strip() for row in rows if row[:1] == sign and len(row) <= LONGEST_LINE), key=len, default="")
@@ -229,7 +226,7 @@ def _told_by_lines(root: str, name: str, change: _Change) -> _Change:
 
 
 def _commit(root: str, hash: str, line: str) -> _Change:
-    told = git(root, "show", "-s", "--no-ext-diff", "--no-textconv", "--format=%cI%n%s%n%b", hash, seconds=GIT_SECONDS)
+    told = _git(root, "show", "-s", "--no-ext-diff", "--format=%cI%n%s%n%b", hash)
     time, subject, *body = [*(told or "").split("\n"), "", ""]
     message = "\n".join(row for row in body if not _TRAILER.match(row.strip()))
     return _Change(hash, subject, time[:10], message.strip(), line, time=time)
@@ -261,9 +258,8 @@ class _Look:
             row = replace(row, committed=f"{held.name}:{at + 1}", known_by=known_by)
         if change.gone:
             return self.written(row, change, BY_REMOVAL)
-        if change.line or change.added:
-            return self.written(row, change._replace(line=change.line or change.added), BY_LINE)
-        return self.written(row, change, BY_LINE) if change.removed else row
+        line = change.line or change.added
+        return self.written(row, change._replace(line=line), BY_LINE) if line or change.removed else row
 
     def _committing(self, change: _Change) -> tuple[Held | None, Conversation | None, int, str]:
         # What aider says of its commits is an event and no words: its sessions here are looked into themselves.

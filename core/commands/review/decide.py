@@ -109,8 +109,8 @@ def _carried_out(at: At, rows: Rows, answer: str) -> Done:
         return ONE_BY_ONE[asked](at, rows[0])
     if asked in TOGETHER:
         return TOGETHER[asked](at, rows)
-    until = at.now() + timedelta(days=LATER_DAYS) if answer == LATER else None
-    return _remembered(at, rows, until.date().isoformat() if until is not None else "")
+    until = (at.now() + timedelta(days=LATER_DAYS)).date().isoformat()
+    return _remembered(at, rows, until if answer == LATER else "")
 
 
 def _remembered(at: At, rows: Rows, until: str = "") -> Done:

@@ -352,8 +352,6 @@ def _pairs(look: Look, finished: bool) -> Iterator[Waiting]:
 
 def _overtaken(look: Look) -> Iterator[Waiting]:
     """What names a file, function or class that git had and has no more, and what has led agents astray."""
-    if look.glance:
-        return
     paths, until = look.workspace.paths, time.monotonic() + GIT_SECONDS
     projects = known_projects(paths, look.workspace.environment)
     rows = _placed(paths, CONTRADICTED)
@@ -374,9 +372,7 @@ def _overtaken(look: Look) -> Iterator[Waiting]:
 
 def _committed(look: Look) -> Iterator[Waiting]:
     """The files that a session left for a commit, where git has them since."""
-    if look.glance:
-        return
-    from core.rules.left import files_to_commit  # it loads the rules, and `status` only glances
+    from core.rules.left import files_to_commit  # it loads the rules, and `status` only counts
 
     until = time.monotonic() + GIT_SECONDS
     projects = known_projects(look.workspace.paths, look.workspace.environment)
@@ -428,8 +424,7 @@ def _vanished(look: Look) -> Iterator[Waiting]:
             why = "gone beside others that stand, as an edit by hand leaves it" if row.single else "gone from its file"
             key = _key("vanished", row.sha256, row.file, *row.lines)
             yes, no, text = "put back", "gone on purpose", bullets[0].text
-            made = Waiting("vanished", key, text, why, yes, no, row, bullets[0], lines=row.lines, file=row.file)
-            yield made
+            yield Waiting("vanished", key, text, why, yes, no, row, bullets[0], lines=row.lines, file=row.file)
 
 
 def _kept_away(look: Look) -> Iterator[Waiting]:
