@@ -49,7 +49,6 @@ class Filters:
     - `since`: not older than this day (YYYY-MM-DD).
     - `before`: older than this day.
     - `project`: of this folder or one below it.
-    - `also`: with `project`, other places of the same project, which count as it does.
     - `threads`: of one of these conversations or documents (None: of any).
 
     Of turns of conversations alone:
@@ -67,15 +66,13 @@ class Filters:
     roles: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     folders: tuple[str, ...] | None = None
-    also: tuple[str, ...] = ()
     threads: tuple[str, ...] | None = None
 
     def inside(self, column: str) -> tuple[str, list[str]]:
         """A condition for being in the project, with its values."""
-        folders = [one.rstrip("/\\") or one for one in (self.project, *self.also)]
-        part = f"{column} = ? OR substr({column}, 1, ?) IN (?, ?)"
-        values = [value for one in folders for value in (one, str(len(one) + 1), f"{one}/", f"{one}\\")]
-        return f"({' OR '.join([part] * len(folders))})", values
+        folder = self.project.rstrip("/\\") or self.project
+        values = [folder, str(len(folder) + 1), f"{folder}/", f"{folder}\\"]
+        return f"({column} = ? OR substr({column}, 1, ?) IN (?, ?))", values
 
     def sql(self) -> tuple[str, list[str]]:
         """Conditions on `e`, each after an AND, with their values."""
