@@ -111,6 +111,28 @@ def test_a_question_about_the_end_is_told_the_end_and_that_it_is_the_end(shop: P
     )
 
 
+def test_a_name_of_code_counts_most_in_a_question_in_another_script(shop: Path) -> None:
+    """Asked in Russian where `resultUrl` points now, an agent was told the one session that was held in Russian: the
+    words around the name are rare where most is in English."""
+    kept = Path(os.environ["HOME"]) / ".claude" / "projects" / "shop"
+    talks = {
+        "s5": ("Where do the pictures go?", "They are below public/generated, and resultUrl holds the relative path."),
+        "s6": (
+            "Проверь значения признаков: они монотонно растут?",
+            "Вместо прежнего порядка значения попадают в график.",
+        ),
+    }
+    for name, said in talks.items():
+        rows = [
+            turn(role, [{"type": "text", "text": text}], at, name, shop)
+            for at, (role, text) in enumerate(zip(("user", "assistant"), said, strict=True))
+        ]
+        (kept / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert call("search", "--build", "--quiet")[0] == 0
+    found = answered("find", query="Что теперь попадает в resultUrl вместо прежнего значения?")
+    assert found.splitlines()[1].startswith("1. [conversation") and "public/generated" in found.splitlines()[1], found
+
+
 def test_a_long_message_does_not_take_the_room_of_what_was_agreed_before(tmp_path: Path) -> None:
     """Each of its lines has most words of the question; what was asked for stands in a short turn before."""
     from core.search import conversations as stored

@@ -21,7 +21,9 @@ TERMS = 64
 FORM_WEIGHT = 0.7
 MISSPELT = 4
 """A shorter word is not taken for another."""
-
+AMONG_OTHERS = 3.0
+"""How many times more a word in plain letters says in a question in another script: there it is a name of code, of a
+file or a product, and the words around it are rare only because most sessions are in English."""
 SHORT, ENDING = 2, 4
 """Among several words of a name one of so few letters says nothing, nor does the last, behind a dot, of so few."""
 
@@ -126,6 +128,7 @@ def query_of(text: str, places_of: Places, stems: Stems) -> Query:
     telling = _without_fragments(text, telling, moments, name=name)[:TERMS]
     changing = forms()
     known = stems.learn((*words, *(other for word in telling for other in changing.get(word, ()))))
+    other_script = sum(not word.isascii() for word in words) * 2 > len(words)
     groups: dict[str, tuple[str, dict[str, float]]] = {}
     for word in telling:
         others = changing.get(word, ())
@@ -136,7 +139,9 @@ def query_of(text: str, places_of: Places, stems: Stems) -> Query:
     terms = []
     for word, group in groups.values():
         found = min(sum(places.get(stem, 0) for stem in group), entries)
-        terms.append(Term(word, group, found, math.log(1 + (entries - found + 0.5) / (found + 0.5))))
+        worth = math.log(1 + (entries - found + 0.5) / (found + 0.5))
+        worth *= AMONG_OTHERS if other_script and word.isascii() else 1
+        terms.append(Term(word, group, found, worth))
     literal = folded(text)
     unquoted = folded(text.replace('"', " "))
     return Query(

@@ -127,11 +127,15 @@ _ELSEWHERE = (
     "qué que cuál cual cuáles dónde donde cuándo cuando cómo como el los las unos unas del por para hemos esto esta "
     "en una hicimos "
     "où quand nous vous avons les des dans pour qui quel quelle quels quelles une du sur avec cette "
-    "der das dem den ein eine einen einem und wir haben hatten welche welcher welches wann wie wo warum mit für auf im"
+    "der das dem den ein eine einen einem und wir haben hatten welche welcher welches wann wie wo warum mit für auf im "
+    "não uma qual quais onde foi foram são pelo pela também isso esse essa nosso nossa mas já "
+    "и в во не ни на с со к ко о об от до из у за по при для без под над что чтобы как так где куда когда почему зачем "
+    "кто чем чего какой какая какое какие сколько ли или но а же бы то это этот эта эти этом того тот мы нас нам наш "
+    "наша наше наши нашем нашей наших он она они его ее её их был была было были есть если уже ещё еще теперь вместо"
 )
 FOREIGN_STOP_WORDS = frozenset(_ELSEWHERE.split())
-"""The same of Italian, Spanish, French and German, without those that mean something in English: in an index that is
-mostly English they would be rare words."""
+"""The same of Italian, Spanish, French, German, Portuguese and Russian, without those that mean something in English:
+in an index that is mostly English they would be rare words."""
 
 _CHANGING = (
     "go goes went gone|buy bought|take took taken|see saw seen|make made|give gave given|get got gotten|come came|"
