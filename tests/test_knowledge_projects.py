@@ -149,7 +149,7 @@ def test_of_versions_of_one_playbook_the_usual_one_is_told(tmp_path: Path) -> No
     steps that differ ("push ENV=staging" and "push ENV=production") neither is the other's version."""
     world = World(tmp_path)
     runs = [("mine", "fmt -> lint -> test"), ("below", "fmt -> lint -> test"), ("below", "test -> lint -> fmt")]
-    runs += [("mine", "fmt -> lint"), ("mine", "build -> fmt -> lint -> test")]
+    runs += [("mine", "fmt -> lint")]
     runs += [("mine", "build -> test -> push ENV=staging"), ("mine", "build -> test -> push ENV=production")]
     world.knowledge("playbooks.md", "".join(line(f"**Checks of app**: {steps}", source) for source, steps in runs))
     assert {row.partition(": ")[2] for row in shown(world)} == {
@@ -175,16 +175,33 @@ def test_what_a_session_left_in_git_is_told_until_the_next_day_of_work(tmp_path:
     )
     other = "Commit to a date for the release"
     world.knowledge("tasks.md", "# Tasks\n\n## Open\n\n" + "".join(line(text, "mine") for text in (*left, other)))
-    world.knowledge("facts.md", line("The port is 8080", "below"))
+    world.knowledge("facts.md", line("The port is 8080", "mine"))
     assert set(shown(world)) == {*left, other, "The port is 8080"}, "of the same day: nobody knows which was later"
-    world.knowledge("facts.md", line("The port is 8080", "below").replace("01-02", "01-03"))
+    world.knowledge("facts.md", line("The port is 8080", "mine").replace("01-02", "01-03"))
     assert set(shown(world)) == {other, "The port is 8080"}
-    world.knowledge("facts.md", line("The port is 8080", "theirs").replace("01-02", "01-03"))
-    assert set(shown(world)) == {*left, other}, "another project's work says nothing of this one"
-    world.knowledge("tasks.md", "# Tasks\n\n## Open\n\n" + f"- {left[0]}\n" + line(other, "mine"))
-    world.knowledge("facts.md", line("The port is 8080", "below").replace("01-02", "01-03"))
-    mine = project_digest(world.paths, 4096, PROJECTS, APP, only=False)
-    assert mine is not None and f"- {left[0]}\n" in mine.text, "the user wrote it"
+    for elsewhere in ("theirs", "below"):
+        world.knowledge("facts.md", line("The port is 8080", elsewhere).replace("01-02", "01-03"))
+        assert {*left, other} <= set(shown(world)), "work in another folder says nothing of this one"
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "- Commit `app.py`: changed and not committed when the session ended",
+        "- Commit `app.py`: changed and not committed when the session ended [from: mine, 2026-01-02]\n  ask Bob first",
+        "- Commit `a.py` when Bob agrees: changed and not committed when the session ended [from: mine, 2026-01-02]",
+        "- Check whether the deploy went through: the session ends before its result [from: mine, 2026-01-02]",
+        "- Commit `app.py`: changed and not committed when the session ended [from: mine, 2026-01-02]\n"
+        "- Commit `app.py`: changed and not committed when the session ended",
+    ],
+)
+def test_what_a_user_or_a_model_wrote_of_a_work_tree_is_told_on(tmp_path: Path, task: str) -> None:
+    """Git shows what was changed, and neither a note that the user put below it nor how a deployment went."""
+    world = World(tmp_path)
+    world.knowledge("tasks.md", f"# Tasks\n\n## Open\n\n{task}\n")
+    world.knowledge("facts.md", line("The port is 8080", "mine").replace("01-02", "01-03"))
+    told = project_digest(world.paths, 4096, PROJECTS, APP, only=False)
+    assert told is not None and task.partition("\n")[0].partition(" [from")[0] in told.text
 
 
 def test_what_seems_outdated_says_so_and_gives_its_room_to_what_is_sure(tmp_path: Path) -> None:

@@ -106,9 +106,7 @@ def test_a_question_about_the_end_is_told_the_end_and_that_it_is_the_end(shop: P
     (kept / "s4.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert call("search", "--build", "--quiet")[0] == 0
     found = answered("find", query="did the banner of the landing page ever move?")
-    assert "[64, the last] make banner … [65, the last] Interrupted" in found, (
-        "a tool's output is behind the last words"
-    )
+    assert "[64] make banner … [65, the last] Interrupted" in found, "a tool's output is behind the last words"
 
 
 def test_a_name_of_code_counts_most_in_a_question_in_another_script(shop: Path) -> None:

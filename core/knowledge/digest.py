@@ -131,8 +131,8 @@ def _by_hand(bullet: Bullet) -> bool:
 
 
 def _earlier_versions(playbooks: Sequence[Bullet]) -> set[str]:
-    """Of harvested playbooks of one name of which one has all the steps of the other, the keys of those that fewer
-    conversations took, or as many and they are shorter or older: the usual one is told in their place."""
+    """Of harvested playbooks of one name, the keys of those of which another has all the steps that as many
+    conversations took or more, of several such the longest, then the newest: it is told in place of the others."""
     usual: dict[str, list[set[str]]] = {}
     others = set[str]()
     newest = newest_first(statements(row for row in playbooks if not (row.struck or _by_hand(row))))
@@ -140,7 +140,7 @@ def _earlier_versions(playbooks: Sequence[Bullet]) -> set[str]:
     for row, name, said in sorted(rows, key=lambda one: (one[0].conversations, one[2].count(ARROW)), reverse=True):
         steps = set(said.split(ARROW))
         told = usual.setdefault(name, [])
-        if any(steps <= has or has <= steps for has in told):
+        if any(steps <= has for has in told):
             others.add(row.bullet.key)
         else:
             told.append(steps)
@@ -148,17 +148,28 @@ def _earlier_versions(playbooks: Sequence[Bullet]) -> set[str]:
 
 
 _LEFT_IN_GIT = re.compile(
-    r"Commit (?:`.+: changed and not committed when the session ended|the conflicts of `.+, and not committed in the "
-    r"session)\Z|Check whether .+ went through\b.*: the session ends before its result\Z"
+    r"(?:Commit `[^`]+`(?:, `[^`]+`)*(?: on branch \S+)?: changed and not committed when the session ended|"
+    r"Commit the conflicts of `[^`]+`(?: on branch \S+)?: worked on, and not committed in the session|"
+    r"Check whether (?:the commit “[^”]*”|`[^`]*`) went through(?: on branch \S+)?: "
+    r"the session ends before its result)\Z"
 )
 """How a harvest by rules tells what a session left in its work tree."""
 
 
-def _seen_by_git(tasks: Sequence[Bullet], newest: str) -> set[str]:
-    """The keys of harvested tasks about a work tree in which somebody worked again on a later day, the `newest` of the
-    project: what became of them `git status` shows at once. Of nine open tasks in the contexts of six projects four
-    were settled, three of these by a commit minutes after the session."""
-    return {row.key for row in tasks if not _by_hand(row) and row.last_day < newest and _LEFT_IN_GIT.match(row.text)}
+def _seen_by_git(tasks: Sequence[Bullet], own: Iterable[Bullet], projects: Projects) -> set[str]:
+    """The keys of harvested tasks about a work tree in which somebody worked again on a later day, by the `own` bullets
+    of the project: what became of them `git status` shows at once. Of nine open tasks in the contexts of six projects
+    four were settled, three of these by a commit minutes after the session. What the user wrote or added to stays."""
+    newest: dict[frozenset[str], str] = {}
+    for came in (one for row in own if not row.struck for one in (row.provenance, *row.again) if one is not None):
+        root = projects.get(came.source, frozenset())
+        newest[root] = max(newest.get(root, ""), came.date)
+    seen, kept = set[str](), set[str]()
+    for row in tasks:
+        root = projects.get(row.provenance.source, frozenset()) if row.provenance is not None else frozenset()
+        of_git = not _by_hand(row) and not row.more and _LEFT_IN_GIT.match(row.text) is not None
+        (seen if of_git and root and row.last_day < newest.get(root, "") else kept).add(row.key)
+    return seen - kept
 
 
 def _worth(category: str, statement: Statement) -> tuple[int, int]:
@@ -320,7 +331,7 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
     earlier = _earlier_versions(found["playbooks"])
     found["playbooks"] = [row for row in found["playbooks"] if row.key not in earlier or _by_hand(row)]
     own = [row for rows in found.values() for row in rows if nearness((row,), projects, here) == OWN]
-    git = _seen_by_git(found["tasks_open"], max((row.last_day for row in own), default=""))
+    git = _seen_by_git(found["tasks_open"], own, projects)
     found["tasks_open"] = [row for row in found["tasks_open"] if row.key not in git]
     last = {row.key for row in found["facts"] if _was_done(row)}
 

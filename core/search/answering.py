@@ -76,16 +76,17 @@ APART = 3
 """The characters between two sentences of one turn."""
 NUMBERED = 16
 """The characters before the first sentence of a turn, its number among them."""
+BEHIND_THE_LAST = 2
+"""Behind the last words a tool may have printed in so many turns: aider ends with the tokens that were used."""
 ALIKE = 0.75
 """A sentence that shares this part of its words with a chosen one is left out."""
 _ENDS = re.compile(r"((?<=[.!?。！？])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[^\s])|\n+)")
 _POINTS_BACK = re.compile(
     r"(?:this|that|these|those|it|they|same|otherwise|das|dies\w*|questo|cela|c'est|esto)\b", re.I
 )
-_LETTER = re.compile(r"(?!<blank>\Z).*[^\W\d_]", re.DOTALL)
-"""A sentence has a letter: a line of a listing may be "125 }", and what aider writes for an empty message "<blank>"."""
-SHORT = 2
-"""A turn of at most this many sentences may be a number alone: what `wc -l` counts."""
+_SAYS_NOTHING = re.compile(r"(?:\d+\s+)?[\s{}()\[\];,#*_=`|-]*\Z|<blank>\Z")
+"""Rules and brackets, as a listing has them behind the number of a line ("125 }"), and what aider writes for an empty
+message."""
 _HEADING = re.compile(r"(?:#{1,6} .*|\*\*[^*]+\*\*:?|[A-Z][\w /-]{2,40}:)\Z")
 _FENCE = re.compile(r"`{3,}[\w.+-]*\Z")
 _BOLD = re.compile(r"`[^`]*`|(?<![\w/])\*\*(?![\s/])([^*]+)(?<![\s/])\*\*(?![\w/])")
@@ -99,10 +100,11 @@ _ASKS_CAUSE = re.compile(r"\b(?:why|reason|cause|how come|warum|pourquoi|perché
 _ASKS_VALUE = re.compile(r"\b(?:which|what|how (?:many|much|long|large)|where|version|number|port|limit|name)\b", re.I)
 _VALUE = re.compile(r"\d|`[^`]+`|/\w+/|\w\.\w{2,4}\b")
 _ASKS_END = re.compile(
-    r"\b(?:last|end(?:ed|s)?|stop(?:ped)?|still|left|open|ever|next|gone|finished|became|become|quiet|undone|happened|"
-    r"outcome|how far|(?:came|come) of|broke off|finally|schlu(?:ss|ß)|end(?:e|ete)|geendet|zuletzt|schlie(?:ss|ß)lich|"
-    r"finalement|fini\w*|termin\w+|al final|por fin|acab\w+|no fim|alla fine|finit[aeio])\b|"
-    r"закончил|кончил|в итоге|в конце|остал[оа]|最后|最終|结束|結局",
+    r"\b(?:last|end(?:ed|s)?|stop(?:ped)?|still|left|open|ever|next|gone|finished|became|become|quiet|undone|outcome|"
+    r"how far|what happened|(?:came|come) of|turn(?:ed)? out|broke off|finally(?! block| clause)|"
+    r"schlu(?:ss|ß)|am ende|endeten?|geendet|zuletzt|schlie(?:ss|ß)lich|finalement|s'est terminée?|"
+    r"termin(?:ó|aron|ou|aram|ato|ata)|al final|por fin|acab(?:ó|ou)|no fim|alla fine|è finit[oa])\b|"
+    r"закончил|кончил|в итоге|в конце|остал[оа]|最后|最終|结束|結局|结果|どうなった",
     re.IGNORECASE,
 )
 _ASKS_REFUSAL = re.compile(
@@ -155,7 +157,7 @@ class _Sentence(NamedTuple):
 class Weighed(NamedTuple):
     """The sentences of some turns with what speaks for each, of which an excerpt is made for any room. `shares` is how
     much of the question each of its terms is, and behind them what each likely one counts; `asked` the same with
-    nothing for those. `last` is the turn with the last words of the conversation."""
+    nothing for those. `last` is the turn at which the conversation ends."""
 
     shares: Sequence[float]
     asked: Sequence[float]
@@ -238,7 +240,9 @@ def answering(
         want(at, near)
     pieces = _whole(stored.turns_at(database, thread, sorted(wanted)), printed)
     pieces = _with_questions(database, thread, spoken, pieces)
-    last = spoken[-1][0] if spoken else stored.last_position(database, thread)
+    last = stored.last_position(database, thread)
+    if spoken and last - spoken[-1][0] <= BEHIND_THE_LAST:
+        last = spoken[-1][0]
     return weighed(query, stems, pieces, wanted, told, last)
 
 
@@ -317,7 +321,7 @@ def weighed(
     last: int = -1,
 ) -> Weighed:
     """The sentences of these turns, without those that stand in `told`. `worth` is what speaks for a turn beforehand.
-    From the turn at `last` on, the last words, turns are marked so."""
+    What is shown from the turn at `last` on is the end of its conversation, and is marked so."""
     turns = [(one, [(text, words_of(text)) for text in sentences(one.text)]) for one in pieces]
     terms = (*query.terms, *query.likely)
     wanted = {stem: at for at, term in enumerate(terms) for stem in term.stems}
@@ -330,8 +334,7 @@ def weighed(
         has = [frozenset([said[word] for word in words if word in said]) for _, words in texts]
         near = worth.get(one.position, 0.0)
         for at, (text, _) in enumerate(texts):
-            tells = _LETTER.match(text) or (len(texts) <= SHORT and text[:1].isdigit())
-            if tells and text not in told:
+            if not _SAYS_NOTHING.match(text) and text not in told:
                 around = frozenset().union(*has[max(0, at - AROUND) : at + AROUND + 1])
                 concludes = CONCLUDES * (one.role == "assistant" and at >= len(texts) - 4 and len(texts) > 8)
                 base = near + OF_AROUND * _mass(shares, around) + concludes + _manner(asked, one, text)
@@ -448,10 +451,10 @@ def _manner(asked: Sequence[bool], one: Piece, text: str) -> float:
 def _joined(rows: Sequence[_Sentence], last: int) -> str:
     """In one line: what stands apart behind an ellipsis, and of several turns each with its number, from 1."""
     numbered = len({row.position for row in rows}) > 1 or rows[0].role == "user"
-    text, before = "", None
+    text, before, end = "", None, max(row.position for row in rows)
     for row in rows:
         near = before is not None and (before.position, before.at + 1) == (row.position, row.at)
-        who = " user" * (row.role == "user") + ", the last" * (0 <= last <= row.position)
+        who = " user" * (row.role == "user") + ", the last" * (0 <= last <= end == row.position)
         mark = f"[{row.position + 1}{who}] " if numbered and (before is None or before.position != row.position) else ""
         text += ("" if not text else " " if near else " … ") + mark + row.text
         before = row
