@@ -21,7 +21,7 @@ WIDE = (
 )
 """Marks of texts that Windows programs write; UTF-32 first, for one of its marks begins like one of UTF-16."""
 SHARE = 20
-"""One damaged record in this many costs itself only, and so does a single one."""
+"""Of records one in this many may be damaged and costs itself only; of fewer records one."""
 _STRING = r'"(?:[^"\\]|\\.)*+"'
 # An object with a name and a colon, alone or in a list: no text begins like this by chance.
 _SURELY = re.compile(rf"\s*(?:\[\s*)?\{{\s*(?:{_STRING}\s*:|\Z)")

@@ -51,6 +51,7 @@ ACTIONS: dict[str, tuple[str, str, str]] = {
     "keep": ("shield", "hint", "not touched"),
 }
 STAY = ("keep", "user-kept", "live")
+"""Verdicts on conversations that stay where they are, in the order in which they are listed."""
 WHY = {"live": "still open in its tool", "user-kept": "saved by you"}
 """Why a conversation is not touched, where its reason says no more."""
 

@@ -108,7 +108,7 @@ class Look:
         if not tells:
             return []
         if self._query is not None and self._query.name:
-            exact = [one for one in entries if _says(one.why, EXACT)], [one for one in spoken if _says(one.why, EXACT)]
+            exact = [one for one in entries if _told(one.why, EXACT)], [one for one in spoken if _told(one.why, EXACT)]
             if any(exact):
                 (entries, spoken), self.is_exact = exact, True
         self._texts += [f"{hit.entry.title} {hit.entry.text}" for hit in entries]
@@ -247,7 +247,7 @@ class Look:
             text += f" ({entry.provenance.strip('[]')})"
         folder = held.project if held is not None else entry.project
         named = (entry.key,) if entry.kind == "document" else (words, text)
-        share = float(not _says(hit.why, WEAK))
+        share = float(not _told(hit.why, WEAK))
         if self._query is not None and hit.near < NEAR_SURE:
             share = share_of(self._query, self._stems, text)
         return FoundRow(
@@ -268,7 +268,7 @@ class Look:
         row = FoundRow(
             "conversation", f"{hit.name}:{hit.turn}", words, hit.day, short(hit.project),
             hit.name, hit.turn, Served(), held.state_end if held is not None else "", score,
-            _says(hit.why, WEAK), is_own, hit.branch, (), hit.path, self._called(hit.name), places, 0.0, hit.score,
+            _told(hit.why, WEAK), is_own, hit.branch, (), hit.path, self._called(hit.name), places, 0.0, hit.score,
         )  # fmt: skip
         return self.told(row, CHARACTERS)
 
@@ -341,5 +341,5 @@ def _least(query: Query | None) -> float:
     return min(SURE_SHARE, SURE_WORTH * math.log(1 + query.entries) / query.worth)
 
 
-def _says(why: Sequence[str], reason: str) -> bool:
+def _told(why: Sequence[str], reason: str) -> bool:
     return any(one.startswith(reason) for one in why)

@@ -109,8 +109,8 @@ def _carried_out(at: At, rows: Rows, answer: str) -> Done:
         return ONE_BY_ONE[asked](at, rows[0])
     if asked in TOGETHER:
         return TOGETHER[asked](at, rows)
-    until = (at.now() + timedelta(days=LATER_DAYS)).date().isoformat()
-    return _remembered(at, rows, until if answer == LATER else "")
+    until = (at.now() + timedelta(days=LATER_DAYS)).date().isoformat() if answer == LATER else ""
+    return _remembered(at, rows, until)
 
 
 def _remembered(at: At, rows: Rows, until: str = "") -> Done:
