@@ -72,6 +72,14 @@ def test_the_end_is_marked_once_and_only_where_it_is(tmp_path: Path) -> None:
     assert told.endswith("Starting with the billing tables.") and told.count("the last") == 1, told
 
 
+def test_an_error_that_came_again_says_how_often(tmp_path: Path) -> None:
+    """One of three was shown, and an agent told of one."""
+    error = "API Error: the answer is empty, check for a proxy"
+    said = [turn for at in range(3) for turn in ((USER, f"Audit the package, part {at}"), (ASSISTANT, error))]
+    told = passage(tmp_path, "what happened to the audit of the package?", said, 1, 3, 5)
+    assert told.count(error) == 1 and f"{error} (3 times)" in told, told
+
+
 def test_a_terminal_is_no_question_about_the_end(tmp_path: Path) -> None:
     """ "termin" was looked for in every word: the end of the session took the room of the cure."""
     cure = "Two drivers fight over the screen of the kiosk. Blacklisting `nouveau` cures the terminal of the kiosk."

@@ -179,7 +179,9 @@ class Weighed(NamedTuple):
             _mass(self.asked, one.terms | (then.terms if then.position == one.position else one.terms))
             for one, then in sides
         )
-        text = _joined(picked, self.last)
+        errors = {row.text for row in picked if row.role != "user" and _FAILURE.search(row.text)}
+        turns = Counter(text for text, _ in {(row.text, row.position) for row in rows if row.text in errors})
+        text = _joined(picked, turns, self.last)
         least = min(row.base + _mass(shares, row.terms) for row in picked)
         left = sum(row.base + _mass(shares, row.terms) >= least for row in rows) - len(picked)
         return Excerpt(text, max(of, key=lambda at: of[at]), _mass(self.asked, seen), sharp, left)
@@ -448,14 +450,16 @@ def _manner(asked: Sequence[bool], one: Piece, text: str) -> float:
     return score
 
 
-def _joined(rows: Sequence[_Sentence], last: int) -> str:
-    """In one line: what stands apart behind an ellipsis, and of several turns each with its number, from 1."""
+def _joined(rows: Sequence[_Sentence], turns: Mapping[str, int], last: int) -> str:
+    """In one line: what stands apart behind an ellipsis, and of several turns each with its number, from 1. An error
+    that came in several `turns` says in how many."""
     numbered = len({row.position for row in rows}) > 1 or rows[0].role == "user"
     text, before, end = "", None, max(row.position for row in rows)
     for row in rows:
         near = before is not None and (before.position, before.at + 1) == (row.position, row.at)
         who = " user" * (row.role == "user") + ", the last" * (0 <= last <= end == row.position)
         mark = f"[{row.position + 1}{who}] " if numbered and (before is None or before.position != row.position) else ""
-        text += ("" if not text else " " if near else " … ") + mark + row.text
+        again = f" ({times} times)" if (times := turns.get(row.text, 0)) > 1 else ""
+        text += ("" if not text else " " if near else " … ") + mark + row.text + again
         before = row
     return text
