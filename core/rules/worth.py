@@ -104,7 +104,8 @@ def says_same(one: str, other: str) -> bool:
 
 _DECIDED = re.compile(
     r"\b(?:chose|chosen|decided|on purpose|deliberate(?:ly)?)\b|"
-    r"\b(?:use[sd]?|using|opted|picked|went with|prefer\w*)\b.{1,120}\b(?:instead of|rather than)\b",
+    r"\b(?:use[sd]?(?! (?:to|by|in|for)\b)|using|opted|picked|kept|switched|replaced|went (?:with|for)|prefer\w*)\b"
+    r".{1,120}\b(?:instead of|rather than)\b",
     re.IGNORECASE,
 )
 _CHOICE = re.compile(rf"\b(?:instead of|rather than)\b|{_DECIDED.pattern}", re.IGNORECASE)

@@ -84,9 +84,10 @@ _ENDS = re.compile(r"((?<=[.!?。！？])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[^\s])|\n
 _POINTS_BACK = re.compile(
     r"(?:this|that|these|those|it|they|same|otherwise|das|dies\w*|questo|cela|c'est|esto)\b", re.I
 )
-_SAYS_NOTHING = re.compile(r"(?:\d+\s+)?[\s{}()\[\];,#*_=`|-]*\Z|<blank>\Z")
-"""Rules and brackets, as a listing has them behind the number of a line ("125 }"), and what aider writes for an empty
-message."""
+_OF_LISTING = re.compile(r"(?:\d+(?:\s+|\s*[→│]\s*|:(?=\s*[{}()\[\]])))?[\s{}()\[\];,#*_=`|+\-→│─\"'.<>/\\•:]*\Z")
+"""What a line of a listing may have behind its number, or without one, that says nothing: "125 }", "126→"."""
+SHORT = 2
+"""A turn of at most so many sentences is no listing."""
 _HEADING = re.compile(r"(?:#{1,6} .*|\*\*[^*]+\*\*:?|[A-Z][\w /-]{2,40}:)\Z")
 _FENCE = re.compile(r"`{3,}[\w.+-]*\Z")
 _BOLD = re.compile(r"`[^`]*`|(?<![\w/])\*\*(?![\s/])([^*]+)(?<![\s/])\*\*(?![\w/])")
@@ -102,9 +103,9 @@ _VALUE = re.compile(r"\d|`[^`]+`|/\w+/|\w\.\w{2,4}\b")
 _ASKS_END = re.compile(
     r"\b(?:last|end(?:ed|s)?|stop(?:ped)?|still|left|open|ever|next|gone|finished|became|become|quiet|undone|outcome|"
     r"how far|what happened|(?:came|come) of|turn(?:ed)? out|broke off|finally(?! block| clause)|"
-    r"schlu(?:ss|ß)|am ende|endeten?|geendet|zuletzt|schlie(?:ss|ß)lich|finalement|s'est terminée?|"
+    r"schlu(?:ss|ß)|am ende|das ende|endeten?|geendet|zuletzt|schlie(?:ss|ß)lich|finalement|s'est terminée?|"
     r"termin(?:ó|aron|ou|aram|ato|ata)|al final|por fin|acab(?:ó|ou)|no fim|alla fine|è finit[oa])\b|"
-    r"закончил|кончил|в итоге|в конце|остал[оа]|最后|最終|结束|結局|结果|どうなった",
+    r"закончил|кончил|в итоге|в конце|остал[оа]|最后|最終|结束|結局|どうなった",
     re.IGNORECASE,
 )
 _ASKS_REFUSAL = re.compile(
@@ -124,6 +125,10 @@ _FAILURE = re.compile(
     r"cannot|unable to|exceeded)\b)",
     re.IGNORECASE,
 )
+_IS_ERROR = re.compile(
+    r"\W*(?:(?:api |http )?error\b|[\w.]*(?:error|exception)\b|fatal:|panicked|failed (?:to|with)\b)", re.IGNORECASE
+)
+"""How a line begins that is an error, and does not speak of one."""
 _OPTION = re.compile(r"\W*(?:option |variant )?([a-d]|\d{1,2})[).:](?=\s)", re.IGNORECASE)
 _NAMES_OPTION = re.compile(
     r"\W*(?:(?:option|variant|number|go with|take|let'?s (?:do|go with|take))\W+)*([a-d]|\d{1,2})"
@@ -179,7 +184,7 @@ class Weighed(NamedTuple):
             _mass(self.asked, one.terms | (then.terms if then.position == one.position else one.terms))
             for one, then in sides
         )
-        errors = {row.text for row in picked if row.role != "user" and _FAILURE.search(row.text)}
+        errors = {row.text for row in picked if row.role != "user" and _IS_ERROR.match(row.text)}
         turns = Counter(text for text, _ in {(row.text, row.position) for row in rows if row.text in errors})
         text = _joined(picked, turns, self.last)
         least = min(row.base + _mass(shares, row.terms) for row in picked)
@@ -278,7 +283,7 @@ def _best_places(
     words = {one.position: words_of(one.text[:READ]) for one in turns}
     said = stems.telling({word for some in words.values() for word in some}, wanted)
     has = {at: {said[word] for word in some if word in said} for at, some in words.items()}
-    mass = {at: sum(terms[term].worth for term in some) for at, some in has.items()}
+    mass = {at: sum(terms[term].pull for term in some) for at, some in has.items()}
     best = sorted(mass, key=lambda at: (-mass[at], -at))[: PLACES - len(first)]
     return [*first, *best]
 
@@ -293,7 +298,7 @@ def _best_printed(query: Query, stems: Stems, printed: Mapping[int, str]) -> dic
     for at, said in lines.items():
         has = [frozenset([told[word] for word in words if word in told]) for words in said]
         near = (frozenset().union(*has[max(0, i - AROUND) : i + AROUND + 1]) for i in range(len(has)))
-        mass[at] = max((sum(query.terms[term].worth for term in some) for some in near), default=0.0)
+        mass[at] = max((sum(query.terms[term].pull for term in some) for some in near), default=0.0)
     best = sorted(mass, key=lambda at: (-mass[at], -at))[:PRINTED]
     return {at: NEAR / (1 + rank) for rank, at in enumerate(best)}
 
@@ -329,14 +334,15 @@ def weighed(
     wanted = {stem: at for at, term in enumerate(terms) for stem in term.stems}
     said = stems.telling({word for _, texts in turns for _, words in texts for word in words}, wanted)
     asked = [kind.search(query.text) is not None for kind in (_ASKS_CAUSE, _ASKS_VALUE, _ASKS_REFUSAL, _ASKS_FAILURE)]
-    shares = [term.worth / query.worth for term in terms]
-    of_question = [*shares[: len(query.terms)], *(0.0 for _ in query.likely)]
+    shares = [term.pull / query.pull for term in terms]
+    of_question = [*(term.worth / query.worth for term in query.terms), *(0.0 for _ in query.likely)]
     rows: list[_Sentence] = []
     for one, texts in turns:
         has = [frozenset([said[word] for word in words if word in said]) for _, words in texts]
         near = worth.get(one.position, 0.0)
         for at, (text, _) in enumerate(texts):
-            if not _SAYS_NOTHING.match(text) and text not in told:
+            listed = len(texts) > SHORT and _OF_LISTING.match(text)
+            if text.strip("#*-_=`| \t") not in ("", "<blank>") and not listed and text not in told:
                 around = frozenset().union(*has[max(0, at - AROUND) : at + AROUND + 1])
                 concludes = CONCLUDES * (one.role == "assistant" and at >= len(texts) - 4 and len(texts) > 8)
                 base = near + OF_AROUND * _mass(shares, around) + concludes + _manner(asked, one, text)
@@ -452,14 +458,14 @@ def _manner(asked: Sequence[bool], one: Piece, text: str) -> float:
 
 def _joined(rows: Sequence[_Sentence], turns: Mapping[str, int], last: int) -> str:
     """In one line: what stands apart behind an ellipsis, and of several turns each with its number, from 1. An error
-    that came in several `turns` says in how many."""
+    that came in several `turns` says so."""
     numbered = len({row.position for row in rows}) > 1 or rows[0].role == "user"
     text, before, end = "", None, max(row.position for row in rows)
     for row in rows:
         near = before is not None and (before.position, before.at + 1) == (row.position, row.at)
         who = " user" * (row.role == "user") + ", the last" * (0 <= last <= end == row.position)
         mark = f"[{row.position + 1}{who}] " if numbered and (before is None or before.position != row.position) else ""
-        again = f" ({times} times)" if (times := turns.get(row.text, 0)) > 1 else ""
+        again = " (more than once)" if turns.get(row.text, 0) > 1 else ""
         text += ("" if not text else " " if near else " … ") + mark + row.text + again
         before = row
     return text

@@ -70,8 +70,8 @@ class Features:
     ) -> None:
         self.query = query
         self.seen = seen
-        self.worths = [term.worth for term in query.terms]
-        self.total = query.worth
+        self.worths = [term.pull for term in query.terms]
+        self.total = query.pull
         self.mean = max(1.0, sum(one.length for one in seen) / max(1, len(seen)))
         self.talks = talks or {}
         self.places = {(one.row.thread, self._at(one.row)): one for one in seen if not one.row.alone}

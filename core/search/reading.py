@@ -76,5 +76,5 @@ def _together(query: Query, text: Sequence[str], telling: Mapping[str, Sequence[
             if place - begin >= WINDOW:
                 break
             has[at] = max(has.get(at, 0.0), weight)
-        most = max(most, sum(query.terms[at].worth * weight for at, weight in has.items()))
+        most = max(most, sum(query.terms[at].pull * weight for at, weight in has.items()))
     return most

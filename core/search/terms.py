@@ -22,8 +22,10 @@ FORM_WEIGHT = 0.7
 MISSPELT = 4
 """A shorter word is not taken for another."""
 AMONG_OTHERS = 3.0
-"""How many times more a word in plain letters says in a question in another script: there it is a name of code, of a
-file or a product, and the words around it are rare only because most sessions are in English."""
+"""How many times more a word in plain letters pulls in a question in another script that is seldom spoken here: it is a
+name of code, of a file or a product, and the words around it are rare only because most sessions are in English."""
+SPOKEN_HERE = 0.1
+"""A script is not seldom where one word of the question stands in this part of all entries."""
 SHORT, ENDING = 2, 4
 """Among several words of a name one of so few letters says nothing, nor does the last, behind a dot, of so few."""
 
@@ -35,12 +37,19 @@ _SPLIT = re.compile(r'[\s"]')
 @dataclass(frozen=True)
 class Term:
     """One word that is looked for: `stems` with their weights (other forms of the word count less), how many entries
-    have one (`found`), and how much it says (`worth`, the inverse document frequency of BM25)."""
+    have one (`found`), and how much it says (`worth`, the inverse document frequency of BM25), which counts so many
+    `times` where entries are ranked and sentences chosen, and once where it is judged whether they answer."""
 
     word: str
     stems: dict[str, float]
     found: int
     worth: float
+    times: float = 1.0
+
+    @property
+    def pull(self) -> float:
+        """What it counts where entries are ranked."""
+        return self.worth * self.times
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,11 @@ class Query:
         """What an entry with every term would have."""
         return sum(term.worth for term in self.terms) or 1.0
 
+    @property
+    def pull(self) -> float:
+        """The same where entries are ranked."""
+        return sum(term.pull for term in self.terms) or 1.0
+
 
 Places: TypeAlias = "Callable[[Sequence[str]], tuple[int, dict[str, int]]]"
 """How many entries there are, and how many have each of these stems."""
@@ -82,7 +96,7 @@ def parse_query(text: str, database: sqlite3.Connection, stems: Stems, likely: s
         return query
     asked = {stem for term in query.terms for stem in term.stems}
     also = query_of(likely, partial(places_of, database), stems).terms
-    return replace(query, likely=tuple(term for term in also if asked.isdisjoint(term.stems)))
+    return replace(query, likely=tuple(replace(term, times=1.0) for term in also if asked.isdisjoint(term.stems)))
 
 
 def spelled(query: Query, between: Callable[[str, str], Iterable[Any]], stems: Stems) -> Query:
@@ -113,7 +127,8 @@ def _spelled_alike(term: Term, between: Callable[[str, str], Iterable[Any]], ste
     if best is None or stems.learn([best[2]])[best[2]] != best[2]:
         return term
     found = -best[1]
-    return Term(best[2], {best[2]: FORM_WEIGHT}, found, math.log(1 + (entries - found + 0.5) / (found + 0.5)))
+    worth = math.log(1 + (entries - found + 0.5) / (found + 0.5))
+    return Term(best[2], {best[2]: FORM_WEIGHT}, found, worth, term.times)
 
 
 def query_of(text: str, places_of: Places, stems: Stems) -> Query:
@@ -128,20 +143,22 @@ def query_of(text: str, places_of: Places, stems: Stems) -> Query:
     telling = _without_fragments(text, telling, moments, name=name)[:TERMS]
     changing = forms()
     known = stems.learn((*words, *(other for word in telling for other in changing.get(word, ()))))
-    other_script = sum(not word.isascii() for word in words) * 2 > len(words)
     groups: dict[str, tuple[str, dict[str, float]]] = {}
     for word in telling:
         others = changing.get(word, ())
         group = {known[other]: FORM_WEIGHT for other in others} | {known[word]: 1.0}
         groups.setdefault(known[word], (word, group))
     wanted = dict.fromkeys(stem for _, group in groups.values() for stem in group)
-    entries, places = places_of(list(wanted))
+    foreign = [known[word] for word in words if any(map(_is_other_script, word))]
+    foreign = foreign if 2 * len(foreign) > len(words) else []
+    entries, places = places_of([*wanted, *foreign])
+    times = AMONG_OTHERS if foreign and max(places.get(one, 0) for one in foreign) < SPOKEN_HERE * entries else 1.0
     terms = []
     for word, group in groups.values():
         found = min(sum(places.get(stem, 0) for stem in group), entries)
         worth = math.log(1 + (entries - found + 0.5) / (found + 0.5))
-        worth *= AMONG_OTHERS if other_script and word.isascii() else 1
-        terms.append(Term(word, group, found, worth))
+        is_name = word.isascii() and not word.isdigit()
+        terms.append(Term(word, group, found, worth, times if is_name else 1.0))
     literal = folded(text)
     unquoted = folded(text.replace('"', " "))
     return Query(
@@ -155,6 +172,11 @@ def query_of(text: str, places_of: Places, stems: Stems) -> Query:
         moments,
         name,
     )
+
+
+def _is_other_script(letter: str) -> bool:
+    """Whether a letter is none of the Latin ones, with or without a mark."""
+    return letter.isalpha() and ord(letter) >= 0x370 and not 0x1E00 <= ord(letter) < 0x1F00
 
 
 def _without_fragments(text: str, words: Sequence[str], moments: Sequence[Moment], *, name: bool) -> list[str]:

@@ -128,7 +128,7 @@ _ELSEWHERE = (
     "en una hicimos "
     "où quand nous vous avons les des dans pour qui quel quelle quels quelles une du sur avec cette "
     "der das dem den ein eine einen einem und wir haben hatten welche welcher welches wann wie wo warum mit für auf im "
-    "não uma qual quais onde foi foram são pelo pela também isso esse essa nosso nossa mas já "
+    "não qual quais onde foi foram são pelo pela também isso esse essa nosso nossa já "
     "и в во не ни на с со к ко о об от до из у за по при для без под над что чтобы как так где куда когда почему зачем "
     "кто чем чего какой какая какое какие сколько ли или но а же бы то это этот эта эти этом того тот мы нас нам наш "
     "наша наше наши нашем нашей наших он она они его ее её их был была было были есть если уже ещё еще теперь вместо"
