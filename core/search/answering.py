@@ -84,7 +84,9 @@ _ENDS = re.compile(r"((?<=[.!?。！？])(?<!\b\d\.)(?<!\b\d\d\.)\s+(?=[^\s])|\n
 _POINTS_BACK = re.compile(
     r"(?:this|that|these|those|it|they|same|otherwise|das|dies\w*|questo|cela|c'est|esto)\b", re.I
 )
-_OF_LISTING = re.compile(r"(?:\d+(?:\s+|\s*[→│]\s*|:(?=\s*[{}()\[\]])))?[\s{}()\[\];,#*_=`|+\-→│─\"'.<>/\\•:]*\Z")
+_OF_LISTING = re.compile(
+    r"(?:\d+\s[\s{}()\[\];,#*_=`|-]*|(?:\d+\s?[→│]|\d+:(?=\s?[{}()\[\]]))?[\s{}()\[\];,#*_=`|+\-→│─\"'.<>/\\•:]*)\Z"
+)
 """What a line of a listing may have behind its number, or without one, that says nothing: "125 }", "126→"."""
 SHORT = 2
 """A turn of at most so many sentences is no listing."""
@@ -103,9 +105,10 @@ _VALUE = re.compile(r"\d|`[^`]+`|/\w+/|\w\.\w{2,4}\b")
 _ASKS_END = re.compile(
     r"\b(?:last|end(?:ed|s)?|stop(?:ped)?|still|left|open|ever|next|gone|finished|became|become|quiet|undone|outcome|"
     r"how far|what happened|(?:came|come) of|turn(?:ed)? out|broke off|finally(?! block| clause)|"
-    r"schlu(?:ss|ß)|am ende|das ende|endeten?|geendet|zuletzt|schlie(?:ss|ß)lich|finalement|s'est terminée?|"
+    r"schlu(?:ss|ß)|am ende|das ende(?! (?:der|des|eine[rs]|vo[nm])\b)|endeten?|geendet|zuletzt|schlie(?:ss|ß)lich|"
+    r"finalement|s'est terminée?|"
     r"termin(?:ó|aron|ou|aram|ato|ata)|al final|por fin|acab(?:ó|ou)|no fim|alla fine|è finit[oa])\b|"
-    r"закончил|кончил|в итоге|в конце|остал[оа]|最后|最終|结束|結局|どうなった",
+    r"закончил|кончил|в итоге|в конце|остал[оа]|最后|最終|结束|結局|どうなった|结果(?:怎|如何|呢|是什么|\Z)",
     re.IGNORECASE,
 )
 _ASKS_REFUSAL = re.compile(
@@ -126,7 +129,9 @@ _FAILURE = re.compile(
     re.IGNORECASE,
 )
 _IS_ERROR = re.compile(
-    r"\W*(?:(?:api |http )?error\b|[\w.]*(?:error|exception)\b|fatal:|panicked|failed (?:to|with)\b)", re.IGNORECASE
+    r"\W*(?:[\w. ]{0,40}(?:error|exception)[:\]]|fatal:|panicked|failed (?:to|with)\b|permission denied|cannot\b)|"
+    r".{0,200}: (?:command not found|no such file or directory|permission denied)",
+    re.IGNORECASE,
 )
 """How a line begins that is an error, and does not speak of one."""
 _OPTION = re.compile(r"\W*(?:option |variant )?([a-d]|\d{1,2})[).:](?=\s)", re.IGNORECASE)

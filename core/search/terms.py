@@ -24,7 +24,7 @@ MISSPELT = 4
 AMONG_OTHERS = 3.0
 """How many times more a word in plain letters pulls in a question in another script that is seldom spoken here: it is a
 name of code, of a file or a product, and the words around it are rare only because most sessions are in English."""
-SPOKEN_HERE = 0.1
+SPOKEN_HERE = 0.02
 """A script is not seldom where one word of the question stands in this part of all entries."""
 SHORT, ENDING = 2, 4
 """Among several words of a name one of so few letters says nothing, nor does the last, behind a dot, of so few."""
@@ -151,7 +151,7 @@ def query_of(text: str, places_of: Places, stems: Stems) -> Query:
     wanted = dict.fromkeys(stem for _, group in groups.values() for stem in group)
     foreign = [known[word] for word in words if any(map(_is_other_script, word))]
     foreign = foreign if 2 * len(foreign) > len(words) else []
-    entries, places = places_of([*wanted, *foreign])
+    entries, places = places_of(list(dict.fromkeys((*wanted, *foreign))))
     times = AMONG_OTHERS if foreign and max(places.get(one, 0) for one in foreign) < SPOKEN_HERE * entries else 1.0
     terms = []
     for word, group in groups.values():
