@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.base import files
-from core.base.markdown import ARROW, BY_HAND, Bullet
+from core.base.markdown import ARROW, BY_HAND, CONFLICTS_LEFT, NO_RESULT, NOT_COMMITTED, Bullet
 from core.base.marks import BREAKS, for_prompt, tame
 from core.base.paths import Paths
 from core.base.result import KnowledgeError
@@ -148,10 +148,9 @@ def _earlier_versions(playbooks: Sequence[Bullet]) -> set[str]:
 
 
 _LEFT_IN_GIT = re.compile(
-    r"(?:Commit `[^`]+`(?:, `[^`]+`)*(?: on branch \S+)?: changed and not committed when the session ended|"
-    r"Commit the conflicts of `[^`]+`(?: on branch \S+)?: worked on, and not committed in the session|"
-    r"Check whether (?:the commit “[^”]*”|`[^`]*`) went through(?: on branch \S+)?: "
-    r"the session ends before its result)\Z"
+    rf"(?:Commit `[^`]+`(?:, `[^`]+`)*(?: on branch \S+)?: {NOT_COMMITTED}|"
+    rf"Commit the conflicts of `[^`]+`(?: on branch \S+)?: {CONFLICTS_LEFT}|"
+    rf"Check whether (?:the commit “[^”]*”|`[^`]*`) went through(?: on branch \S+)?: {NO_RESULT})\Z"
 )
 """How a harvest by rules tells what a session left in its work tree."""
 

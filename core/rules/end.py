@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from core.base.markdown import CONFLICTS_LEFT, NO_RESULT, NOT_COMMITTED
 from core.conversations.conversation import Turn
 from core.conversations.events import (
     DONE_STATES,
@@ -72,7 +73,7 @@ def _in_the_middle(session: Session) -> Iterator[Found]:
     for at, event in session.events:
         if at == session.calls[-1][0] and isinstance(event, Commit | Push):
             what = f"the commit “{event.subject}”" if isinstance(event, Commit) else f"`{event.words}`"
-            text = f"Check whether {what} went through{session.on_branch}: the session ends before its result"
+            text = f"Check whether {what} went through{session.on_branch}: {NO_RESULT}"
             yield _open(text, at, score=60)
 
 
@@ -96,7 +97,7 @@ def _unmerged(session: Session) -> Iterator[Found]:
         turn, merged = conflict
         shown = re.sub(r"\s--(?:no-\w+|\w+-only)\b|\s\d?>.*$", "", ASIDE.sub(" ", merged["what"]))
         what = " ".join(f"git {merged['how']} {shown}".split())
-        text = f"Commit the conflicts of `{what}`{session.on_branch}: worked on, and not committed in the session"
+        text = f"Commit the conflicts of `{what}`{session.on_branch}: {CONFLICTS_LEFT}"
         yield _open(text, turn, score=64)
 
 
@@ -131,7 +132,7 @@ def _unsent(session: Session) -> Iterator[Found]:
         return
     if session.paired and len(end.files) >= LEAST_FILES:  # of a single one `git status` tells enough
         shown = ", ".join(f"`{name}`" for name in end.files[:MAX_FILES_LISTED])
-        text = f"Commit {shown}{session.on_branch}: changed and not committed when the session ended"
+        text = f"Commit {shown}{session.on_branch}: {NOT_COMMITTED}"
         yield _open(text, session.last_change, score=57)
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from core.base.markdown import CONFLICTS_LEFT, NOT_COMMITTED
 from core.conversations.events import Commit
 from core.rules import words
 from core.rules.end import MAX_FILES_LISTED, left_in_git
@@ -58,7 +59,7 @@ def to_commit(tasks: Sequence[dict[str, str]]) -> list[dict[str, str]]:
     return [task for task in tasks if _TO_COMMIT.match(task["statement"])]
 
 
-_FILES = re.compile(r"Commit ((?:`[^`]+`(?:, )?)+).*: changed and not committed when the session ended", re.DOTALL)
+_FILES = re.compile(rf"Commit ((?:`[^`]+`(?:, )?)+).*: {NOT_COMMITTED}", re.DOTALL)
 
 
 def files_to_commit(task: str) -> list[str]:
@@ -90,9 +91,8 @@ def commits_once(
 
 _ON_BRANCH = r"(?: on branch [\w./+-]{1,80})?"
 _PLAIN = re.compile(
-    rf"Commit `[\w.+@-]{{1,60}}`(?:, `[\w.+@-]{{1,60}}`)*{_ON_BRANCH}: changed and not committed when the session "
-    rf"ended|Commit the conflicts of `git [a-z-]+(?: [\w./+@~^-]{{1,80}})?`{_ON_BRANCH}: worked on, and not committed "
-    "in the session"
+    rf"Commit `[\w.+@-]{{1,60}}`(?:, `[\w.+@-]{{1,60}}`)*{_ON_BRANCH}: {NOT_COMMITTED}|"
+    rf"Commit the conflicts of `git [a-z-]+(?: [\w./+@~^-]{{1,80}})?`{_ON_BRANCH}: {CONFLICTS_LEFT}"
 )
 """The rules' lines of git, where each name in them is a plain one: a page may have chosen it, and a name of several
 words, or with signs of the shell, says something."""
