@@ -192,7 +192,7 @@ def shown_digest(
     inputs += [trust_file(variables)]
     inputs += [above / ".git" for above in (Path(here), *Path(here).parents) if here]
     place = cache_folder(paths.home, variables) / "ready" / f"digest-{sha256(os.fsencode(here)).hexdigest()[:16]}"
-    asked = [here, config.digest_scope, config.digest_max_bytes, config.redact, users_only]
+    asked = [here, config.digest_scope, config.digest_max_bytes, config.redact, users_only, config.search_conversations]
     try:
         # A hook waits for this at each start of a session: made new it takes more than the 0.1 s that a hook may take.
         shown = kept_ready(
@@ -234,7 +234,8 @@ def _digest_here(
     if not text.startswith(HEADER):
         none = ShownDigest("", "not injected: digest.md is your own text, and digest_scope is project", waits=waits)
         return none if only else ShownDigest(text, READY, waits=waits), True
-    found = project_digest(paths, config.digest_max_bytes, known.value, here, only=only)
+    recent = config.search_conversations
+    found = project_digest(paths, config.digest_max_bytes, known.value, here, only=only, recent=recent)
     if found is not None:
         return ShownDigest(found.text, READY, waits=waits), True
     rest = "" if only else ", and none of it is yours in every project"

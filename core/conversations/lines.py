@@ -251,6 +251,8 @@ TITLE_TURNS = 5
 TITLE_CHARACTERS = 80
 """The characters of the title."""
 _PLAN = re.compile(r"implement (?:the following|this) plan\b", re.IGNORECASE)
+_SET_UP = re.compile(r"/(?:add|drop|read-only|ls|model|clear|reset|config|init|mcp|resume)\b", re.IGNORECASE)
+"""Orders to a tool before the work: files for it to see, the model that it asks."""
 _DECORATION = re.compile(r"^(?:[#>\s]|[-*]{1,9}(?:\s|$))+|`+|\*{2,}")
 """What a title does without: marks of headings and quotations, code and emphasis; a name such as `MAX_SIZE` or `*args`
 keeps its own."""
@@ -259,8 +261,8 @@ keeps its own."""
 def first_line(turns: Sequence[Turn]) -> str:
     """What the user asked for first, shortened: a title where the format has none.
 
-    A greeting, a number or a single letter is passed by while something longer follows; where a plan was handed over,
-    its heading is the request.
+    A greeting, a number, a single letter and a file that is added to a chat are passed by while something else follows;
+    where a plan was handed over, its heading is the request.
     """
     best, seen = "", 0
     for at, turn in enumerate(turns):
@@ -275,7 +277,7 @@ def first_line(turns: Sequence[Turn]) -> str:
             said = next((turn.text[:4000] for turn in turns[at + 1 : at + 3] if turn.role == "assistant"), "")
             behind = rows[1:] or [_DECORATION.sub("", row).strip() for row in said.split("\n")]
             line = next((row for row in behind if row), line)
-        if len(line.split()) >= 3 or len(line) >= 16 or (line and not line.isascii()):
+        if (len(line.split()) >= 3 or len(line) >= 16 or not line.isascii()) and not _SET_UP.match(line):
             best = line
             break
         best = best or line

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.base import files
-from core.base.markdown import ARROW, BY_HAND, CONFLICTS_LEFT, NO_RESULT, NOT_COMMITTED, Bullet
+from core.base.markdown import ARROW, BY_HAND, CONFLICTS_LEFT, NO_RESULT, NOT_COMMITTED, Bullet, Provenance
 from core.base.marks import BREAKS, for_prompt, tame
 from core.base.paths import Paths
 from core.base.result import KnowledgeError
@@ -314,10 +314,15 @@ def _sections(paths: Paths) -> dict[str, list[Bullet]]:
     return {name: read_category(paths, name, removed, again) for name in SECTIONS}
 
 
-def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here, *, only: bool) -> Digest | None:
+RECENT_HEADING = "\n## Recent conversations\n"
+
+
+def project_digest(
+    paths: Paths, max_bytes: int, projects: Projects, here: Here, *, only: bool, recent: bool = False
+) -> Digest | None:
     """The digest as a conversation in a project should see it: its own statements before the
-    person's, and none of another project; with `only`, its own alone; conversations named in short. `projects` as
-    `projects_of` gives it. Raises OSError."""
+    person's, and none of another project; with `only`, its own alone; conversations named in short. With `recent` its
+    last conversations stand below, with how each was left. `projects` as `projects_of` gives it. Raises OSError."""
     from core.knowledge.projects import NONE, OTHER, OWN, as_told, nearness  # a user's digest is of no project
 
     farthest = OWN if only else NONE
@@ -339,7 +344,30 @@ def project_digest(paths: Paths, max_bytes: int, projects: Projects, here: Here,
         return near + (OTHER + 1) * (statement.bullet.key in last)
 
     keys = {row.key for rows in found.values() for row in rows}
-    return render_digest(found, max_bytes, rank, projects, _doubts(paths, whole, keys, projects))
+    below = _recent_section(projects, here, max_bytes // 4) if recent else ""
+    digest = render_digest(found, max_bytes - _size(below), rank, projects, _doubts(paths, whole, keys, projects))
+    if digest is None:
+        return Digest(HEADER + below, {}, 0) if below else None
+    note = NOTE if below and digest.text.endswith(NOTE) else ""
+    return replace(digest, text=digest.text.removesuffix(note) + below + note)
+
+
+def _recent_section(projects: Projects, here: Here, room: int) -> str:
+    """The last conversations of a project, as many as fit; "" for none. Who goes on with something says "it", "#4" or
+    "the other branch", and no line of the category files tells which conversation that was."""
+    from core.knowledge.projects import RECENT
+
+    rows = sorted((row for root in here.roots for row in projects.recent.get(root, ())), reverse=True)
+    short = _short_provenances(projects)
+    told: list[str] = []
+    for row in rows[:RECENT]:
+        left = f": {row.end}" if row.end else ""
+        line = " ".join(f"- “{row.title}”{left} {Provenance(row.name, row.day)}".split())
+        told += [short(tame(line, origins=True)) + "\n"]
+    text = "".join(told)
+    while told and _size(text) > room - len(RECENT_HEADING):
+        text = text.removesuffix(told.pop())
+    return RECENT_HEADING + text if text else ""
 
 
 NEVER = "9999-12-31"

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.base.markdown import Bullet, Provenance, bullet_line, sanitise_name
 from core.base.paths import Paths, cache_folder
@@ -39,7 +39,7 @@ from core.base.project import (
 )
 from core.base.ready import kept_ready
 from core.base.trust import read_trust
-from core.knowledge.ledger import seen_ledger
+from core.knowledge.ledger import FORGOTTEN, seen_ledger
 from core.knowledge.same import mark_of_text
 
 OWN, NONE, OTHER = 0, 1, 2
@@ -73,14 +73,30 @@ _Place = tuple[str, str]
 """The root of a project and its key when a conversation was held there."""
 
 
+class Recent(NamedTuple):
+    """A conversation as the ledger tells it: its day, when it was harvested (the later of two of one day), its name as
+    provenances tell it, its title, and how it was left ("" where nobody knows)."""
+
+    day: str
+    at: str
+    name: str
+    title: str
+    end: str
+
+
+RECENT, LEAST_TURNS = 3, 4
+"""So many conversations of a project are known as recent; a question with its answer is none."""
+
+
 class Projects(dict[str, frozenset[str]]):
     """A conversation's name as provenances tell it -> the root of every project that its conversations worked in; with
     what else the ledger tells. `persons`: the lines that are known to be the user's, as pairs of name and mark.
     `places`: the root of every project -> its key, "" where it has none but its path, in the order in which they were
-    first harvested."""
+    first harvested. `recent`: such a root -> its last conversations, the newest first."""
 
     persons: frozenset[tuple[str, str]] = frozenset()
     places: Mapping[str, str] = {}
+    recent: Mapping[str, Sequence[Recent]] = {}
 
     @cached_property
     def first_of(self) -> dict[str, str]:
@@ -126,6 +142,8 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> Projects:
     roots: dict[str, str] = {}
     first: dict[_Place, tuple[str, str]] = {}
     newest: dict[str, tuple[str, str, str]] = {}
+    recent: dict[_Place, dict[str, Recent]] = {}
+    hidden = {entry_name(entry) for entry in entries.values() if entry.get("status") == FORGOTTEN}
 
     def add(name: str, path: object, more: Iterable[_Place]) -> None:
         at = hash((name, path))
@@ -148,6 +166,8 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> Projects:
                 when = (str(entry.get("at", "")), str(entry.get("date", "")))
                 first[place] = min(first.get(place, when), when)
                 newest[root] = max(newest.get(root, ("", "", "")), (*when, key) if key else ("", "", ""))
+                if name not in hidden:
+                    _note_recent(recent.setdefault(place, {}), name, entry)
         elif entry.get("status") == "harvested":
             add(name, path, () if is_users(entry) else {(UNTOLD, "")})
     for name, at in zip([*names], [*found], strict=True):
@@ -173,7 +193,25 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> Projects:
     projects.places = {
         one: newest[place[0]][2] if one == place[0] else place[1] for place in order for one in (called(place),)
     }
+    held: dict[str, list[Recent]] = {}
+    for place, rows in recent.items():
+        held.setdefault(called(place), []).extend(rows.values())
+    projects.recent = {root: sorted(rows, reverse=True)[:RECENT] for root, rows in held.items() if rows}
     return projects
+
+
+def _note_recent(rows: dict[str, Recent], name: str, entry: Mapping[str, Any]) -> None:
+    """Keep a harvested conversation among the recent ones of its place, where it is one of them: once, as it was last
+    harvested."""
+    day, title = str(entry.get("date") or ""), str(entry.get("title") or "")
+    turns = entry.get("turns")
+    if entry.get("status") != "harvested" or not (day and title and isinstance(turns, int) and turns >= LEAST_TURNS):
+        return
+    row = Recent(day, str(entry.get("at", "")), name, title, str(entry.get("end") or ""))
+    rows[name] = max(row, rows.get(name, row))
+    if len(rows) > 2 * RECENT:  # a ledger may have a hundred thousand
+        for one in sorted(rows.values())[:-RECENT]:
+            del rows[one.name]
 
 
 def own_name(entry: Mapping[str, Any]) -> str:
@@ -397,7 +435,7 @@ def _as_json(projects: Projects) -> dict[str, Any]:
     sets = {roots: number for number, roots in enumerate(dict.fromkeys(projects.values()))}
     rows = {name: sets[roots] for name, roots in projects.items()}
     kept = {"folders": [sorted(roots) for roots in sets], "names": rows, "persons": sorted(projects.persons)}
-    return kept | {"places": list(projects.places.items())}
+    return kept | {"places": list(projects.places.items()), "recent": projects.recent}
 
 
 def _from_json(kept: Any) -> Projects:
@@ -405,4 +443,5 @@ def _from_json(kept: Any) -> Projects:
     projects = Projects({name: folders[number] for name, number in kept["names"].items()})
     projects.persons = frozenset((str(name), str(mark)) for name, mark in kept["persons"])
     projects.places = {str(root): str(key) for root, key in kept["places"]}
+    projects.recent = {root: [Recent(*map(str, row)) for row in rows] for root, rows in kept["recent"].items()}
     return projects

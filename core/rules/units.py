@@ -19,8 +19,9 @@ _TRAILER = re.compile(r"^\s*(?:[A-Z][\w-]+-[Bb]y:|[A-Z][\w-]+: .*<.+@|🤖|Gener
 _ESCAPED = re.compile(r"\\([`\"$\\])")
 LEANS = re.compile(
     r"^(?:this|that|these|those|it|its|they|so|hence|thus|therefore|otherwise|without (?:it|this|that)|but|however|"
-    r"since then|with (?:this|that)|as a result|because|which|then|when (?:this|that|it)|if (?:it|they|this|that)|"
-    r"the same|same|both|here|also|and|instead|now|there|fix(?:ed)?:)\b",
+    r"since then|with (?:this|that)|as a result|because|which|then|when (?:this|that|it|these|those)|"
+    r"if (?:it|they|this|that)|the same|same|both|here|also|and|instead|now|there|the fix|the \w+ then|fix(?:ed)?:|"
+    r"(?:suggested|recommended|proposed) (?:fix|cure|solution))\b",
     re.IGNORECASE,
 )
 """How a sentence begins that goes on with the one before."""

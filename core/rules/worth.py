@@ -25,8 +25,12 @@ LEAST = 0.35
 """From this probability on a unit is worth a line."""
 MAX_LINES = 2
 """Lines of one session at most."""
+FOUND_IN_REVIEW = "found in a review that changed nothing"
+OPENING = 200
+"""Characters of a first turn that say what a session is for."""
 SAME_STEMS, LEAST_STEMS = 0.5, 4
 BIAS = "bias"
+_REVIEW = re.compile(r"\b(?:review|audit)|审查|评审|レビュー|리뷰|\brevisi[oó]n", re.IGNORECASE)
 
 
 @cache
@@ -49,11 +53,18 @@ def find_worth(session: Session) -> Iterator[Found]:
     readers kept 17 of 104, of the others 18 of 34.
     """
     since = last_work(session)
+    detail = FOUND_IN_REVIEW if since < 0 and _is_review(session) else ""
     rated = [(probability(of, weights()), unit, line) for unit, line, of in candidates(session) if unit.turn >= since]
     for rate, unit, line in sorted(best(rated), key=lambda row: (row[1].turn, row[1].at)):
         if holds(line):  # else its place stays empty: of what came next 2 of 12 lines were worth it
-            category = "decisions" if _DECIDED.search(line) else "facts"
-            yield found(category, line, unit.turn, quote=unit.quote, score=round(100 * rate))
+            category = "decisions" if _DECIDED.search(line) and not detail else "facts"
+            yield found(category, line, unit.turn, detail=detail, quote=unit.quote, score=round(100 * rate))
+
+
+def _is_review(session: Session) -> bool:
+    """Whether a session was to review something. What it finds is mostly mended later, where nothing tells of it."""
+    opening = [turn.text[:OPENING] for turn in session.conversation.turns[:1]]  # a tool's own command is not the user's
+    return any(_REVIEW.search(text) for text in (*opening, *(row.text for row in session.exchanges)))
 
 
 def last_work(session: Session) -> int:
@@ -112,7 +123,8 @@ _CHOICE = re.compile(rf"\b(?:instead of|rather than)\b|{_DECIDED.pattern}", re.I
 # --- what a line looks like ---
 
 PAST = re.compile(
-    r"(?:verified\b|verification(?::| was\b)|(?:the |key |main )+changes(?: are| include)?:|"
+    r"(?:done[.!]|completed\b|builds? clean\w*[.!]|verified\b|verification(?::| was\b)|"
+    r"(?:the |key |main )+changes(?: are| include)?:|"
     r"(?:`[^`]+`(?:,? (?:and )?`[^`]+`)*\s*[:—–-]+\s*)?(?:(?:also|now) )?(?:added|removed|renamed|replaced|changed|"
     r"updated|moved|fixed|excluded|downgraded|upgraded|wrapped|reduced|increased|introduced|reordered|consolidated|"
     r"converted|switched|set|made|stopped|kept|restored|extracted|inlined|disabled|enabled|pinned|bumped|dropped|"
@@ -143,7 +155,7 @@ def features(line: str) -> Iterator[str]:
 
 _SPEAKS = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Ww]e|[Oo]ur|us|[Yy]ou|[Yy]our|[Ll]et['’]s)\b(?!/)")
 """Words of a talk, not of a statement."""
-_GUESS = re.compile(r"\b(?:seems?|might|maybe|probably|perhaps|likely|possibly|could be)\b", re.IGNORECASE)
+_GUESS = re.compile(r"\b(?:seems?|appears?|might|maybe|probably|perhaps|likely|possibly|could be)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"^(?:\(\w{1,3}\)\s*|\d{1,2}[.)]\s+|[✅❌⚠️💡❓🔴🟡🟢•👉]+\s*)+")
 _TWICE = re.compile(r"(`[^`\n]+`)(?:,? (?:and )?\1)+")
 
