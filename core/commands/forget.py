@@ -269,10 +269,10 @@ def _hand_over(paths: Paths, found: Forgotten, moment: datetime, run: str, *, dr
 
 
 def _drop_answers(workspace: Workspace, keys: Sequence[str]) -> list[ErrorInfo]:
-    """What a model answered about it, and the titles that are remembered."""
+    """What a model answered about it, and what is kept ready with titles in it."""
     problems = []
-    for path in workspace.cache.rglob("*.json") if workspace.cache.is_dir() else ():
-        if path.stem in keys or path.name == "titles.json":
+    for path in workspace.cache.rglob("*") if workspace.cache.is_dir() else ():
+        if path.stem in keys or path.name in ("titles.json", "projects") or path.parent.name == "ready":
             try:
                 files.discard(path)
             except OSError as error:

@@ -39,7 +39,7 @@ from core.base.project import (
 )
 from core.base.ready import kept_ready
 from core.base.trust import read_trust
-from core.knowledge.ledger import FORGOTTEN, seen_ledger
+from core.knowledge.ledger import seen_ledger
 from core.knowledge.same import mark_of_text
 
 OWN, NONE, OTHER = 0, 1, 2
@@ -143,7 +143,6 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> Projects:
     first: dict[_Place, tuple[str, str]] = {}
     newest: dict[str, tuple[str, str, str]] = {}
     recent: dict[_Place, dict[str, Recent]] = {}
-    hidden = {entry_name(entry) for entry in entries.values() if entry.get("status") == FORGOTTEN}
 
     def add(name: str, path: object, more: Iterable[_Place]) -> None:
         at = hash((name, path))
@@ -166,8 +165,7 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> Projects:
                 when = (str(entry.get("at", "")), str(entry.get("date", "")))
                 first[place] = min(first.get(place, when), when)
                 newest[root] = max(newest.get(root, ("", "", "")), (*when, key) if key else ("", "", ""))
-                if name not in hidden:
-                    _note_recent(recent.setdefault(place, {}), name, entry)
+                _note_recent(recent.setdefault(place, {}), name, entry)
         elif entry.get("status") == "harvested":
             add(name, path, () if is_users(entry) else {(UNTOLD, "")})
     for name, at in zip([*names], [*found], strict=True):
