@@ -65,6 +65,20 @@ def test_a_session_with_its_facts_and_the_lines_that_each_turn_stands_in() -> No
     assert "guess" not in str(conversation.turns)
 
 
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        (("/add src/App.tsx src/api.ts", "Show the role of each user"), "Show the role of each user"),
+        (("/model sonnet", "hi", "Show the role of each user"), "Show the role of each user"),
+        (("/add src/App.tsx",), "/add src/App.tsx"),
+        (("/review the last three commits", "Show the role of each user"), "/review the last three commits"),
+    ],
+)
+def test_files_that_are_added_first_are_no_title(said: tuple[str, ...], title: str) -> None:
+    """A user would look for a conversation by what they wanted."""
+    assert check_records(lines(*(line("user", text) for text in said)), "claude_code").title == title
+
+
 def test_a_torn_last_line_and_unknown_records_are_counted_and_cost_nothing_else() -> None:
     whole = lines(line("user", "first"), {"type": "from-the-future", "sessionId": "s-1"}, "[1]", line("user", "last"))
     conversation = check_records(whole + lines(line("assistant", text("torn")))[:60], "claude_code", skipped=3)
