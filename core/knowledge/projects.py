@@ -199,17 +199,17 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> Projects:
 
 
 def _note_recent(rows: dict[str, Recent], name: str, entry: Mapping[str, Any]) -> None:
-    """Keep a harvested conversation among the recent ones of its place, where it is one of them: once, as it was last
-    harvested."""
+    """Keep a harvested conversation among the recent ones of its place, by their titles, where it is one of them: of one
+    that went on, and of several that asked for the same, the last."""
     day, title = str(entry.get("date") or ""), str(entry.get("title") or "")
     turns = entry.get("turns")
     if entry.get("status") != "harvested" or not (day and title and isinstance(turns, int) and turns >= LEAST_TURNS):
         return
     row = Recent(day, str(entry.get("at", "")), name, title, str(entry.get("end") or ""))
-    rows[name] = max(row, rows.get(name, row))
+    rows[title] = max(row, rows.get(title, row))
     if len(rows) > 2 * RECENT:  # a ledger may have a hundred thousand
         for one in sorted(rows.values())[:-RECENT]:
-            del rows[one.name]
+            del rows[one.title]
 
 
 def own_name(entry: Mapping[str, Any]) -> str:

@@ -100,6 +100,9 @@ def read(name: str, data: bytes) -> Conversation:
     head = [line.text for line in lines[: marks[0] if marks else 12]][:40]
     session = next((found[1] for row in head if (found := _SESSION.match(row))), name)
     title = next((found[1].strip() for row in head if (found := _TITLE.match(row))), "")
+    said, bracket, told = title.rpartition(" (")
+    if bracket and told.endswith(")") and written_day(told):  # "Styling the title (8/29/2024, 6:27:08 PM)"
+        title = said
     blocks = block_ends(lines, INJECTED, marks)
     old = bool(head) and any(map(_OLD.match, head))
     ran = _ran_alone(lines, set(marks)) | _called_alone(lines, set(marks)) if old else {}
