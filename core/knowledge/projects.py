@@ -199,8 +199,8 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> Projects:
 
 
 def _note_recent(rows: dict[str, Recent], name: str, entry: Mapping[str, Any]) -> None:
-    """Keep a harvested conversation among the recent ones of its place, by their titles, where it is one of them: of one
-    that went on, and of several that asked for the same, the last."""
+    """Keep a harvested conversation among the recent ones of its place, where it is one of them: by its title, so that
+    of one that went on, and of several that asked for the same, the last is told."""
     day, title = str(entry.get("date") or ""), str(entry.get("title") or "")
     turns = entry.get("turns")
     if entry.get("status") != "harvested" or not (day and title and isinstance(turns, int) and turns >= LEAST_TURNS):
