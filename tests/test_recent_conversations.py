@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from core.base.paths import Paths
-from core.knowledge.projects import RECENT, projects_of
+from core.knowledge.digest import project_digest
+from core.knowledge.projects import RECENT_AT_MOST, Here, projects_of
 from tests.cli_call import call
 from tests.harvest_world import session
 
@@ -42,11 +43,11 @@ def tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tell:
     return lines
 
 
-def held(tmp_path: Path, folder: str, number: int, day: str, *said: str) -> str:
+def held(tmp_path: Path, folder: str, number: int, day: str, *said: str, branch: str = "main") -> str:
     """A talk in a folder is held and harvested; its name."""
     kept = tmp_path / "kept" / folder
     kept.mkdir(parents=True, exist_ok=True)
-    text = session(tmp_path / folder, number, *said, day=day)
+    text = session(tmp_path / folder, number, *said, day=day).replace('"cwd"', f'"gitBranch": "{branch}", "cwd"')
     (kept / f"talk-{number}.jsonl").write_text(text)
     assert call("harvest", "--source", str(kept), "--apply", "--now")[0] == 0
     return f"talk-{number}"
@@ -61,14 +62,21 @@ def test_the_newest_are_told_first_with_how_they_were_left(tmp_path: Path, tell:
     for number in range(1, 6):
         held(tmp_path, "shop", number, f"2026-06-0{number}", *talk(f"Make the cart forget item {number} at night"))
     held(tmp_path, "bank", 9, "2026-06-09", *talk("Count the interest once a month"))
-    held(tmp_path, "shop", 7, "2026-06-08", *talk("Rename the cart to basket", "Shall I rename the table, too?"))
+    held(
+        tmp_path,
+        "shop",
+        7,
+        "2026-06-08",
+        *talk("Rename the cart to basket", "Shall I rename the table, too?"),
+        branch="cart/rename",
+    )
     told = tell("shop")
     assert [row.partition("”")[0] for row in told] == [
         "- “Rename the cart to basket",
         "- “Make the cart forget item 5 at night",
         "- “Make the cart forget item 4 at night",
     ]
-    assert told[0] == "- “Rename the cart to basket”: a question open [from: talk-7, 2026-06-08]"
+    assert told[0] == "- “Rename the cart to basket” on branch cart/rename [from: talk-7, 2026-06-08]"
     assert [row.partition("”")[0] for row in tell("bank")] == ["- “Count the interest once a month"]
     assert "Shall I rename the table" in call("show", "talk-7")[1]
 
@@ -133,5 +141,33 @@ def test_of_many_the_newest_are_kept_in_any_order(tmp_path: Path) -> None:
     rows["f" * 64] = {**rows[f"{0:064x}"], "name": "talk-gone", "date": "2026-08-01", "status": "pruned"}
     told = projects_of(rows).recent[root]
     days = sorted(((row["date"], row["at"]) for row in rows.values()), reverse=True)
-    assert [(row.day, row.at) for row in told] == days[1 : RECENT + 1]
+    assert [(row.day, row.at) for row in told] == days[1 : RECENT_AT_MOST + 1]
     assert projects_of(dict(reversed(rows.items()))).recent[root] == told
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        ("2 files changed and not committed in the session (`a.py`, `b.py`)", ": 2 files changed (`a.py`, `b.py`)"),
+        ("commit 1a2b3c4 not pushed in the session; a question open", ": commit 1a2b3c4"),
+        ("commit 1a2b3c4 pushed; https://example.com/pull/7", ": commit 1a2b3c4 pushed; https://example.com/pull/7"),
+        ("breaks off in `git push`", ": breaks off in `git push`"),
+        ("a question open", ""),
+        ("", ""),
+    ],
+)
+def test_what_is_mostly_settled_by_the_next_session_is_not_told_as_if_it_stood(
+    tmp_path: Path, end: str, told: str
+) -> None:
+    """People commit by hand, minutes after a session: "not committed" sent an agent after commits that existed."""
+    row = {
+        "path": "/x/1", "name": "talk-1", "status": "harvested", "title": "Sort the cart", "at": "2026-07-01T00:00:00",
+        "date": "2026-07-01", "turns": 9, "project": "/srv/shop", "project_root": "/srv/shop", "end": end, "items": {},
+    }  # fmt: skip
+    other = {**row, "title": "review changes (@build subagent)", "name": "talk-2"}
+    known = projects_of({"0" * 64: row, "1" * 64: other})
+    here = Here("/srv/shop", frozenset({"/srv/shop"}))
+    digest = project_digest(Paths(tmp_path), 4096, known, here, only=True, recent=True)
+    assert digest is not None
+    assert digest.text.split("\n")[-2] == f"- “Sort the cart”{told} [from: talk-1, 2026-07-01]"
+    assert "subagent" not in digest.text

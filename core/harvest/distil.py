@@ -92,6 +92,7 @@ class Harvest:
 CHANGED = "changed"
 """The code of the error that says: it is being written at this moment."""
 _CODE = re.compile(r"`([^`\n]+)`")
+BRANCH_CHARACTERS = 100
 MEASURED_BYTES = 64 << 20
 """A file above this counts with its size: to measure what is sent of it would take too long."""
 
@@ -196,6 +197,8 @@ def _entry_of(step: Step, tail: Tail, harvest: Harvest) -> dict[str, Any]:
     entry: dict[str, Any] = {"bytes": step.artifact.size, "format": tail.conversation.format}
     if title := title_of(harvest.title):
         entry["title"] = title
+    if branch := tail.conversation.branch:
+        entry["branch"] = branch[:BRANCH_CHARACTERS]
     if harvest.folder:
         entry |= project_entry(harvest.folder, tail.conversation.repository)
     elif any(isinstance(event, Edit) for turn in tail.conversation.turns for event in turn.events):

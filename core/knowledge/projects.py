@@ -75,16 +75,17 @@ _Place = tuple[str, str]
 
 class Recent(NamedTuple):
     """A conversation as the ledger tells it: its day, when it was harvested (the later of two of one day), its name as
-    provenances tell it, its title, and how it was left ("" where nobody knows)."""
+    provenances tell it, its title, the branch that it was on, and how it was left ("" where nobody knows)."""
 
     day: str
     at: str
     name: str
     title: str
+    branch: str
     end: str
 
 
-RECENT, LEAST_TURNS = 3, 4
+RECENT_AT_MOST, LEAST_TURNS = 3, 4
 """So many conversations of a project are known as recent; a question with its answer is none."""
 
 
@@ -194,7 +195,7 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> Projects:
     held: dict[str, list[Recent]] = {}
     for place, rows in recent.items():
         held.setdefault(called(place), []).extend(rows.values())
-    projects.recent = {root: sorted(rows, reverse=True)[:RECENT] for root, rows in held.items() if rows}
+    projects.recent = {root: sorted(rows, reverse=True)[:RECENT_AT_MOST] for root, rows in held.items() if rows}
     return projects
 
 
@@ -203,12 +204,16 @@ def _note_recent(rows: dict[str, Recent], name: str, entry: Mapping[str, Any]) -
     of one that went on, and of several that asked for the same, the last is told."""
     day, title = str(entry.get("date") or ""), str(entry.get("title") or "")
     turns = entry.get("turns")
+    if title.endswith(" subagent)"):  # as OpenCode calls what its own assistant asks for
+        return
     if entry.get("status") != "harvested" or not (day and title and isinstance(turns, int) and turns >= LEAST_TURNS):
         return
-    row = Recent(day, str(entry.get("at", "")), name, title, str(entry.get("end") or ""))
+    row = Recent(
+        day, str(entry.get("at", "")), name, title, str(entry.get("branch") or ""), str(entry.get("end") or "")
+    )
     rows[title] = max(row, rows.get(title, row))
-    if len(rows) > 2 * RECENT:  # a ledger may have a hundred thousand
-        for one in sorted(rows.values())[:-RECENT]:
+    if len(rows) > 2 * RECENT_AT_MOST:  # a ledger may have a hundred thousand
+        for one in sorted(rows.values())[:-RECENT_AT_MOST]:
             del rows[one.title]
 
 

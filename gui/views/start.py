@@ -23,7 +23,7 @@ from core.base.project import is_below
 from core.base.result import ErrorInfo
 from core.commands.context import begin_context
 from core.commands.panel.overview import FileState, Overview
-from core.commands.panel.start import Start, start_of
+from core.commands.panel.start import Start, StartLine, start_of
 from gui.shell import Shell
 from gui.state import Selection, Snapshot, State
 from gui.toolkit.drawing import SegmentBar
@@ -35,7 +35,17 @@ from gui.toolkit.theme import Look
 from gui.toolkit.typeset import lettered
 from gui.toolkit.widgets import Button, choices, hint, say, say_hint, text
 from gui.views.digest_switch import DigestSwitch
-from gui.views.looks import CATEGORIES, NO_PROJECT, OF_FILE, STATUSES, ago, capital, category_of, ledger_unread
+from gui.views.looks import (
+    CATEGORIES,
+    NO_PROJECT,
+    OF_FILE,
+    STATUSES,
+    Looks,
+    ago,
+    capital,
+    category_of,
+    ledger_unread,
+)
 
 SHOWN = 8
 """The lines of the digest that are shown."""
@@ -49,6 +59,7 @@ LOW = 640
 """The height below which a window is low, in unscaled pixels."""
 WIDE_BAR = 4
 """The height of the bar of statuses, in unscaled pixels."""
+RECENT = Looks("Recent conversations", "message-square", "muted")
 EDITED = "edited: some lines are your own"
 COUNTED = ("harvested", "deleted-unharvested", "harvest-failed", "too-large")
 """Statuses that are always named; others while there are any."""
@@ -299,10 +310,9 @@ class StartColumn:
         dpg.set_value(self._bytes, (f"{start.bytes:,}" if on else "0") if known else "")
         dpg.set_value(self._of, f"of {start.most:,} bytes" if known else "")
         self._look.tint(self._bytes, "text" if on else "hint")
-        parts = [(amount, CATEGORIES[name].color) for name, amount in start.sections]
+        parts = [(amount, CATEGORIES.get(name, RECENT).color) for name, amount in start.sections]
         self._bar.set(parts if on else (), start.most or 1)
-        shown = [Line(words, CATEGORIES[name].icon, CATEGORIES[name].color, "muted" if on else "hint",
-                      key=("line", words)) for name, words in start.lines[: self._most]]  # fmt: skip
+        shown = [digest_line(line, "muted" if on else "hint") for line in start.lines[: self._most]]
         more = len(start.lines) - len(shown)
         left_out = "the rest did not fit" if start.cut and on else ""
         if more > 0 or left_out:
@@ -334,7 +344,9 @@ class StartColumn:
             return
         kind, name = key
         shell = self._shell
-        if kind == "line":
+        if kind == "talk":
+            shell.select("talk", name)
+        elif kind == "line":
             shell.put({"wanted": Selection("words", name)})
         elif kind == "status":
             shell.run(f"show.{name}")
@@ -374,6 +386,14 @@ def foot_words(lines: Sequence[Line], letters: float) -> list[str]:
 
 
 KNOWN = {("status", name) for name in COUNTED}
+
+
+def digest_line(line: StartLine, tone: str) -> Line:
+    """A line of the digest, which leads to its bullet or to its conversation."""
+    looks = CATEGORIES.get(line.category, RECENT)
+    return Line(
+        line.words, looks.icon, looks.color, tone, key=("talk", line.name) if line.name else ("line", line.words)
+    )
 
 
 def start_words(start: Start) -> str:
@@ -441,7 +461,7 @@ class Brief:
         self._seen = seen
         self._side.list_in(self.project)
         dpg.set_value(self._words, start_words(start))
-        parts = [(amount, CATEGORIES[name].color) for name, amount in start.sections]
+        parts = [(amount, CATEGORIES.get(name, RECENT).color) for name, amount in start.sections]
         self._bar.set(parts if start.injected else (), start.most or 1)
         self._keys = [line.key for line in lines]
         words = foot_words(lines, self._look.place()[2] / self._look.px(LETTER))

@@ -6,27 +6,36 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from core.base.markdown import split_provenance, without_emphasis
 from core.base.result import KnowledgeError, attempt
 from core.commands.context import PROJECT, ContextFile, context, digest_state
 from core.commands.workspace import Workspace
 from core.knowledge.categories import CATEGORY
-from core.knowledge.digest import NOTE, section_sizes
+from core.knowledge.digest import NOTE, RECENT, RECENT_TITLE, section_sizes
+
+
+class StartLine(NamedTuple):
+    """A line of the digest: its category, its words, and of a recent conversation (`RECENT`) its short name."""
+
+    category: str
+    words: str
+    name: str = ""
 
 
 @dataclass(frozen=True)
 class Start:
     """What a conversation in `project` (a folder, "" for none) starts with: the `words` of the context files (of which
-    `file` is the one to write in; they are `words_bytes`), the lines of the digest as it gets it, each
-    behind its category, its bytes of `most`, and those of each section by category; `cut`: not all of them fitted in.
+    `file` is the one to write in; they are `words_bytes`), the lines of the digest as it gets it, its bytes of `most`,
+    and those of each section by category; `cut`: not all of them fitted in.
     `problem` is why nothing is known of it."""
 
     project: str = ""
     words: str = ""
     words_bytes: int = 0
     file: str = ""
-    lines: tuple[tuple[str, str], ...] = ()
+    lines: tuple[StartLine, ...] = ()
     bytes: int = 0
     most: int = 0
     sections: tuple[tuple[str, int], ...] = ()
@@ -64,16 +73,17 @@ def words_of(found: Sequence[ContextFile]) -> tuple[str, str]:
 _ADDED = re.compile(r"(?: \((?:perhaps \w+|in \d+ conversations)\))+\Z")
 
 
-def digest_lines(digest: str) -> list[tuple[str, str]]:
-    """The lines of a digest with the category of each, by the heading above it."""
-    titles = {row.digest_title: row.name for row in CATEGORY.values()}
+def digest_lines(digest: str) -> list[StartLine]:
+    """The lines of a digest, each with its category by the heading above it."""
+    titles = {RECENT_TITLE: RECENT} | {row.digest_title: row.name for row in CATEGORY.values()}
     lines, category = [], "facts"
     for line in digest.splitlines():
         if line.startswith("#"):
             category = titles.get(line.lstrip("# ").strip(), category)
         elif line.startswith("- "):
-            words = split_provenance(line[2:].removeprefix("[ ] "))[0]
-            lines.append((category, without_emphasis(words)))
+            words, came = split_provenance(line[2:].removeprefix("[ ] "))
+            name = came.source if came is not None and category == RECENT else ""
+            lines.append(StartLine(category, without_emphasis(words), name))
     return lines
 
 
