@@ -21,8 +21,10 @@ from gui.state import Selection, State
 from gui.toolkit.rows import Line, Rows
 from gui.views.knowledge import KnowledgeView
 from gui.views.strip import WEEKS, Strip, shades
+from tests.cli_call import call
 from tests.gui_stand import Stand, standing
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
+from tests.harvest_world import session
 from tests.made_home import Clock, Model, converse, harvested, make_home, read, write
 from tests.panel_desk import (  # noqa: F401 - pytest finds the fixture by itself
     CONFIG,
@@ -225,6 +227,30 @@ def test_what_did_not_fit_is_said_of_the_project_that_is_shown(desk: Desk, at_ho
         assert seat.state.selected.raw.startswith("- The total"), "its bullet, not a file"
         tip = desk.dpg.get_item_parent(desk.dpg.get_item_parent(side._why_tip))
         assert not desk.dpg.is_item_shown(side._why) and not desk.dpg.is_item_shown(tip), "or the lines would show it"
+
+
+def test_a_recent_conversation_leads_to_itself(desk: Desk, at_home: Path) -> None:
+    """It is no bullet: a click that looks for one would find nothing."""
+    workspace = workspace_at(at_home)
+    write(workspace, "facts.md", "- I like tea\n")
+    digest_on(workspace)
+    (at_home / "shop" / ".git").mkdir(parents=True)
+    (at_home / "kept").mkdir()
+    said = ("Rename the cart to basket", "I looked.", "Fine, go on with that.", "It is renamed.")
+    (at_home / "kept" / "talk-7.jsonl").write_text(session(at_home / "shop", 7, *said, day="2026-05-02"))
+    home = ("--home", str(workspace.paths.home))
+    assert call("harvest", "--source", str(at_home / "kept"), "--apply", "--now", *home)[0] == 0
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        side: Any = seat.panel.workbench.sides["knowledge"]
+        side.choose(str(at_home / "shop"))
+        seat.settle()
+        assert [line.words for line in side.lines.lines] == ["I like tea", "“Rename the cart to basket”"]
+        assert sum(size for _, size in side.start.sections) > len("“Rename the cart to basket”") + 30
+        desk.click_at(*place_in(side.lines, side.lines.lines[1].key))
+        seat.settle()
+        assert seat.state.selected.kind == "talk" and seat.state.selected.key.startswith("talk-7")
+        page = seat.panel.inspector.page
+        assert "Rename the cart" in str(page)
 
 
 def test_esc_closes_the_list_of_projects_and_nothing_else(desk: Desk, at_home: Path) -> None:
