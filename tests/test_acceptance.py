@@ -172,6 +172,8 @@ def test_evidence__claim_resolves_to_source(one: Machine) -> None:
         for line in [row for row in (text + "\n" + facts).split("\n") if row.startswith("- ")]:
             words, _, origin = line[2:].partition(" [from: ")
             words = re.sub(r" \((in \d+ conversations|[\w-]+, [01]\.\d+)\)$", "", words.strip())
+            if words.startswith("“"):  # a recent conversation, by its title
+                words = words[1:].partition("”")[0].removesuffix("…")
             name = (origin or str(known[plain(words)]).removeprefix("[from: ")).partition(", ")[0]
             shown = one.ok("show", name)
             assert shown["turns"], line

@@ -425,7 +425,7 @@ def test_the_panel_shows_what_a_conversation_here_begins_with(disk: Disk) -> Non
     disk.session(rule("wash"), web)
     disk.harvest()
     disk.patch.chdir(shop)
-    lines = [words for _, words in start_of(open_workspace(), "").lines]
+    lines = [line.words for line in start_of(open_workspace(), "").lines]
     assert [word for word in ("paint", "wash") if word in " ".join(lines)] == ["paint"]
 
 
