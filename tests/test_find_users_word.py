@@ -78,11 +78,33 @@ def test_who_asks_what_is_open_is_told_the_open_tasks(shop: Path, question: str)
     call("add", "tasks", "Order the labels")
     call("done", "Order the labels")
     rows = found(question)
-    assert "Write the page on thumbnails" in rows[0] and "weak" not in rows[0]
+    assert "Write the page on thumbnails" in rows[0] and "weak" not in rows[0] and "no task is open" not in str(rows)
     assert not any("Order the labels" in row for row in rows)
     assert "Order the labels → tasks.md" in found("who orders the labels")[0]
     assert "(done)" in found("who orders the labels")[0]
     assert not any("thumbnails" in row for row in found(question, "--kind", "conversation", "--before", "2020-01-01"))
+
+
+def test_where_nothing_is_open_and_where_nothing_fits_that_is_said_first(shop: Path) -> None:
+    """Five scraps of talks stood above the sentence that nobody had said it."""
+    call("add", "tasks", "Order the labels")
+    call("done", "Order the labels")
+    kept("s7", [turn("user", "What is open on Sundays, and which task is left?", 0, "s7", shop)])
+    assert "no task is open" in str(found("which task is still open?"))
+    rows = found("bake sourdough bread on Sundays")
+    assert rows[0].startswith("(weak: ") and "nobody said bake, sourdough, bread" in rows[0]
+
+
+def test_a_hit_that_only_says_again_what_stands_before_it_makes_room_for_another(shop: Path) -> None:
+    """Of two that fitted one was shown, and the third only to who asked for more."""
+    again = "The exporter writes all of the rows of the shop for the bank"
+    for said in (again, f"{again} today", "The exporter of rows needs a key of the bank, a lamp and a long walk"):
+        call("add", "facts", said)
+    rows = found("exporter rows", "--kind", "bullet", "--limit", "2")
+    assert [row.partition("] ")[2].partition(" →")[0] for row in rows if row[:1].isdigit()] == [
+        again,
+        "The exporter of rows needs a key of the bank, a lamp and a long walk",
+    ]
 
 
 def test_a_name_is_found_as_it_is_spelled_or_told_to_be_nowhere(shop: Path) -> None:

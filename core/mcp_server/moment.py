@@ -121,8 +121,9 @@ def find(
     scope, unknown = _meant(now, project)
     report = find_everything(scope.workspace, query, since=since, limit=limit, scope=scope, likely=likely)
     lines = find_lines(report, FOUND - len(NOT_OURS) - sum(map(len, unknown)), partial(_clean, now))
-    for row, line in zip(report.hits, lines[bool(report.lost) :], strict=False):
-        if row.places and line[:1].isdigit():  # behind the hits that fit comes what is to be known of all
+    of_hits = (line for line in lines if line[:1].isdigit())  # not all may have fitted in
+    for row, line in zip(report.hits, of_hits, strict=False):
+        if row.places:
             _showed(now, row.session, line)
     return _told(now, [*unknown, *report.warnings[:2]], FOUND, "\n".join(lines))
 

@@ -128,7 +128,8 @@ def _found(workspace: Workspace, asked: Asked) -> FindReport:
         searched_in = own if own.folder and all(row.own for row in shown) else wide
         strange = look.unsaid(searched_in, names=True) if tells and best >= look.least else []
         sure = not text.strip() or (best >= look.least and not lacks and not strange)
-        shown = [row for row in _given_room(shown, look) if row.text]
+        spare = [row for row in chosen_rows(rows, task, 2 * asked.limit) if row not in shown]
+        shown = [row for row in _given_room(shown, spare, look) if row.text]
         shown = [replace(_as_it_stands(row, own.folder, text) if row.own else row, weak=not sure) for row in shown]
         shown = told_against(shown, workspace.paths)
         firm = bool(shown) and sure
@@ -142,6 +143,8 @@ def _found(workspace: Workspace, asked: Asked) -> FindReport:
         alike = called_alike(database, own.folder) if database is not None and own.folder and may_tell else []
         unreadable = unread(database) if database is not None and not firm else 0
     notes = [look.understood] if look.understood else []
+    if asks_what_is_open(text) and not any(row.key.startswith(CATEGORY["tasks_open"].file) for row in shown):
+        notes.append("no task is open")
     notes += [f"of {own.folder} alone; another project of that name: {', '.join(alike[:ALIKE])}"] if alike else []
     notes += _of_the_whole(look, own, wide, shown, spoken, unsaid, firm=firm, lists=lists)
     notes += [f"{count(unreadable, 'conversation')} could not be read"] if unreadable else []
@@ -242,16 +245,19 @@ def _as_it_stands(row: FoundRow, root: str, asked: str) -> FoundRow:
     return replace(row, gone=tuple(gone(root, row.text)), state=state)
 
 
-def _given_room(rows: Sequence[FoundRow], look: Look) -> list[FoundRow]:
+def _given_room(rows: Sequence[FoundRow], spare: Sequence[FoundRow], look: Look) -> list[FoundRow]:
     """Each conversation with the more of what it says the better it fits, and no hit that only says again what stands
-    before it."""
+    before it: one that is `spare` takes its place."""
     best = max((row.fit for row in rows if row.places), default=0.0)
     parts = [math.exp((row.fit - best) / SHARPNESS) if row.places else 0.0 for row in rows]
     asked = set(words_of(look.text))
     given: list[FoundRow] = []
     said: list[tuple[bool, set[str]]] = []
-    for row, part in zip(rows, parts, strict=True):
-        told = look.told(row, max(LEAST_ROOM, int(ROOM * part / sum(parts))) if row.places else LINE)
+    for row, part in (*zip(rows, parts, strict=True), *((row, 0.0) for row in spare)):
+        if len(given) == len(rows):
+            break
+        room = max(LEAST_ROOM, int(ROOM * part / sum(parts)) if part else 0) if row.places else LINE
+        told = look.told(row, room)
         words = set(words_of(told.text))
         telling = {word for word in words if word in asked or not word.isalpha()}
         before = [had for is_line, had in said if is_line or row.places]

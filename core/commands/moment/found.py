@@ -281,13 +281,15 @@ def short_state(state: str) -> str:
 
 
 def find_lines(report: FindReport, room: int = 0, clean: Callable[[str], str] = str) -> list[str]:
-    """Which phrases nobody said, a line for each hit, then what is to be known of the answer; within `room` characters,
-    0 for any number. What does not fit is shortened to the sentences that do; what follows is left out, and counted.
-    `clean` is what text goes through before it is told, each by itself: the name of a session behind a word like
-    "password" is none."""
+    """Which phrases nobody said, a line for each hit, then what is to be known of the answer (of a weak one before it);
+    within `room` characters, 0 for any number. What does not fit is shortened to the sentences that do; what follows is
+    left out, and counted. `clean` is what text goes through before it is told, each by itself: the name of a session
+    behind a word like "password" is none."""
     lines: list[str] = []
-    head = [clean(report.lost)] if report.lost else []
-    tail = [clean(report.note)] if report.note else []
+    weak = any(row.weak for row in report.hits[:1])  # then so is each, and that is the first thing to know of them
+    note = [clean(report.note)] if report.note else []
+    head = [*([clean(report.lost)] if report.lost else []), *(note if weak else [])]
+    tail = [] if weak else note
     others = _others(report, clean)
     for first in report.hits[: bool(room)]:  # who has all the room has no tool to read on with
         if first.places and first.left and first.sharp < PARTLY and not first.weak:
