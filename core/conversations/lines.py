@@ -253,6 +253,8 @@ TITLE_CHARACTERS = 80
 _PLAN = re.compile(r"implement (?:the following|this) plan\b", re.IGNORECASE)
 _SET_UP = re.compile(r"/(?:add|drop|read-only|ls|model|clear|reset|config|init|mcp|resume)\b", re.IGNORECASE)
 """Orders to a tool before the work: files for it to see, the model that it asks."""
+_TAG = re.compile(r"</?([\w-]+)>|<([\w-]+)>.*</\2>")
+"""A line that a tool puts around what was typed: its time, where it begins."""
 _DECORATION = re.compile(r"^(?:[#>\s]|[-*]{1,9}(?:\s|$))+|`+|\*{2,}")
 """What a title does without: marks of headings and quotations, code and emphasis; a name such as `MAX_SIZE` or `*args`
 keeps its own."""
@@ -272,7 +274,7 @@ def first_line(turns: Sequence[Turn]) -> str:
         if seen > TITLE_TURNS:
             break
         rows = [_DECORATION.sub("", row).strip() for row in turn.text[:4000].split("\n")]
-        line = next((row for row in rows if row), "")
+        line = next((row for row in rows if row and not _TAG.fullmatch(row)), "")
         if _PLAN.match(line):
             said = next((turn.text[:4000] for turn in turns[at + 1 : at + 3] if turn.role == "assistant"), "")
             behind = rows[1:] or [_DECORATION.sub("", row).strip() for row in said.split("\n")]

@@ -27,7 +27,7 @@ MAX_LINES = 2
 """Lines of one session at most."""
 FOUND_IN_REVIEW = "found in a review that changed nothing"
 OPENING = 200
-"""Characters of a first turn that say what a session is for."""
+"""Characters of a first request that say what a session is for."""
 SAME_STEMS, LEAST_STEMS = 0.5, 4
 BIAS = "bias"
 _REVIEW = re.compile(r"\b(?:review|audit)|审查|评审|レビュー|리뷰|\brevisi[oó]n", re.IGNORECASE)
@@ -63,8 +63,9 @@ def find_worth(session: Session) -> Iterator[Found]:
 
 def _is_review(session: Session) -> bool:
     """Whether a session was to review something. What it finds is mostly mended later, where nothing tells of it."""
-    opening = [turn.text[:OPENING] for turn in session.conversation.turns[:1]]  # a tool's own command is not the user's
-    return any(_REVIEW.search(text) for text in (*opening, *(row.text for row in session.exchanges)))
+    opening = [turn.text for turn in session.conversation.turns[:1]]  # a tool's own command is not the user's
+    opening += [row.text for row in session.exchanges[:1]]
+    return any(_REVIEW.search(text[:OPENING]) for text in opening)
 
 
 def last_work(session: Session) -> int:
