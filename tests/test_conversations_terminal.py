@@ -71,7 +71,6 @@ def test_a_session_with_its_facts_and_the_lines_that_each_turn_stands_in() -> No
         (("/add src/App.tsx src/api.ts", "Show the role of each user"), "Show the role of each user"),
         (("/model sonnet", "hi", "Show the role of each user"), "Show the role of each user"),
         (("/add src/App.tsx",), "/add src/App.tsx"),
-        (("<timestamp>Monday, Sep 21</timestamp>\n<user_query>\nShow each role\n</user_query>",), "Show each role"),
         (("/review the last three commits", "Show the role of each user"), "/review the last three commits"),
     ],
 )

@@ -134,6 +134,14 @@ HEADS = (
 )
 
 
+def test_what_a_tool_puts_around_a_request_is_no_title() -> None:
+    said = "<timestamp>Monday, Sep 21</timestamp>\n<user_query>\nShow each role\n</user_query>"
+    assert (
+        read_conversation("f.md", (HEADS[0] + BODY.replace("check the build", said, 1)).encode()).title
+        == "Show each role"
+    )
+
+
 def test_the_session_id_is_taken_from_the_file() -> None:
     assert read_conversation("f.md", (HEADS[0] + BODY).encode()).id == "22222222-aaaa"
     assert read_conversation("f.md", (HEADS[2] + BODY).encode()).id == "f.md"
