@@ -309,12 +309,17 @@ def test_a_user_is_warned_in_time(disk: Tools, monkeypatch: pytest.MonkeyPatch) 
     disk.settings["archive"] = "off"
     disk.session("pump")
     [warning] = [row for row in disk.told("status")["warnings"] if "will be deleted" in row]
-    assert "1 Claude Code conversation" in warning
+    assert "1 Claude Code conversation" in warning and "--apply --source all' reads" in warning
     monkeypatch.setenv("HOME", str(disk.folder))
     [problem] = gather(disk.workspace, {}).snapshot.problems
     assert problem.code == "archive-late" and problem.message.endswith("harvests here"), "a window has a button"
     told = json.loads(disk.run(monkeypatch, "doctor", "--json")[1])["findings"]
     assert "archive-late" in [row["code"] for row in told]
+    disk.harvest()
+    run = next(row["run"] for row in disk.told("ledger"))
+    assert disk.run(monkeypatch, "undo", run)[0] == 0
+    [warning] = [row for row in disk.told("status")["warnings"] if "will be deleted" in row]
+    assert "--source all --again' reads" in warning, "what was undone is read on demand alone"
     disk.harvest("--since-last")
     assert not [row for row in disk.told("status")["warnings"] if "will be deleted" in row]
     disk.settings["archive"] = "expiring"

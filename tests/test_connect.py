@@ -161,7 +161,7 @@ def test_of_settings_in_one_line_what_comes_is_shown_and_the_line_stays_one(pers
 def test_who_connects_a_tool_with_hints_is_told_so_and_how_they_end(person: Path) -> None:
     for more in ("--dry-run", "--yes"):
         note = works("connect", "claude", more).rpartition("note: ")[2]
-        assert "hints are connected too" in note and "'knowledge hints --off EVENT' ends them" in note
+        assert "with it come hints" in note and "'knowledge hints --off EVENT' ends them" in note
     assert "hints" not in works("connect", "gemini", "--dry-run").rpartition("note: ")[2]
 
 

@@ -142,7 +142,7 @@ def _read(path: Path) -> bytes | None:
 # --- connecting ------------------------------------------------------------------------------------------------------
 
 
-TO_END_HINTS = "hints are connected too: 'knowledge hints' lists them, 'knowledge hints --off EVENT' ends them"
+TO_END_HINTS = "with it come hints: 'knowledge hints' lists them, 'knowledge hints --off EVENT' ends them"
 
 
 def plan_connection(agent: Agent, program: Program, environment: Mapping[str, str], record: Record) -> Plan:

@@ -22,7 +22,7 @@ from core.commands.text import count, one_line, size
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.recovery import Recovered, with_store
 from core.harvest.steps import KEEP_DAYS, expires
-from core.knowledge.ledger import known_entries, note_entries
+from core.knowledge.ledger import UNDONE, known_entries, note_entries
 from core.sources.archive import LET_GO, REMOVED, file_of, held, key_of
 from core.sources.tools import forgotten_places, known_as, title_of
 
@@ -149,19 +149,22 @@ def coming(workspace: Workspace, now: Clock = utc_now) -> tuple[Mapping[str, int
     harvested = {
         (str(row.get("path", "")), row.get("bytes")) for row in entries.values() if row.get("status") == "harvested"
     }
-    lost = Counter[str]()
+    undone = {str(row.get("path", "")) for row in entries.values() if row.get("status") == UNDONE}
+    again, lost = "", Counter[str]()
     for item in soon:
         row = entries.get(key_of(item.path, item.source), {})
         safe = (item.path, item.size) in harvested if not archived else key_of(item.path, item.source) in there
         if not safe and row.get("status") != LET_GO and known_as(item.path, item.source) not in forgotten:
             lost[item.source] += 1
+            again = " --again" if item.path in undone else again
     if not lost or _harvests_by_itself(workspace, lost, moment):
         return lost, ""
     names = " and ".join(f"{count(number, f'{title_of(name)} conversation')}" for name, number in lost.items())
     what = "not kept yet" if archived else "not harvested"
     return lost, (
         f"{names} will be deleted within {KEEP_DAYS} days, {what}, and no hook or timer harvests here: 'knowledge "
-        "harvest --apply --source all' reads them, 'knowledge connect' or 'knowledge schedule' does so from then on"
+        f"harvest --apply --source all{again}' reads them, 'knowledge connect' or 'knowledge schedule' does so from "
+        "then on"
     )
 
 
