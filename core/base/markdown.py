@@ -154,7 +154,7 @@ def sanitise_line(text: str, limit: int | None = ITEM_CHARACTERS) -> str:
 ARROW = " -> "
 """Joins the steps of a playbook on its line."""
 NOT_COMMITTED = "changed and not committed when the session ended"
-CONFLICTS_LEFT = "worked on, and not committed in the session"
+CONFLICTS_LEFT = "it had conflicts, and no commit followed in the session"
 NO_RESULT = "the session ends before its result"
 """How a harvest by rules ends a task about what a session left in its work tree; so it is known again."""
 _CODE = re.compile(r"(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)")

@@ -151,7 +151,7 @@ def _earlier_versions(playbooks: Sequence[Bullet]) -> set[str]:
 
 _LEFT_IN_GIT = re.compile(
     rf"(?:Commit `[^`]+`(?:, `[^`]+`)*(?: on branch \S+)?: {NOT_COMMITTED}|"
-    rf"Commit the conflicts of `[^`]+`(?: on branch \S+)?: {CONFLICTS_LEFT}|"
+    rf"Finish `git [^`]+`(?: on branch \S+)?: {CONFLICTS_LEFT}|"
     rf"Check whether (?:the commit “[^”]*”|`[^`]*`) went through(?: on branch \S+)?: {NO_RESULT})\Z"
 )
 """How a harvest by rules tells what a session left in its work tree."""

@@ -97,7 +97,7 @@ def _unmerged(session: Session) -> Iterator[Found]:
         turn, merged = conflict
         shown = re.sub(r"\s--(?:no-\w+|\w+-only)\b|\s\d?>.*$", "", ASIDE.sub(" ", merged["what"]))
         what = " ".join(f"git {merged['how']} {shown}".split())
-        text = f"Commit the conflicts of `{what}`{session.on_branch}: {CONFLICTS_LEFT}"
+        text = f"Finish `{what}`{session.on_branch}: {CONFLICTS_LEFT}"
         yield _open(text, turn, score=64)
 
 

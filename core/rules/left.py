@@ -51,7 +51,7 @@ def _is_left(unit: Unit) -> bool:
 
 # --- commits ---
 
-_TO_COMMIT = re.compile(r"Commit (?:`|the conflicts of )")
+_TO_COMMIT = re.compile(r"Commit `|Finish `git ")
 
 
 def to_commit(tasks: Sequence[dict[str, str]]) -> list[dict[str, str]]:
@@ -92,7 +92,7 @@ def commits_once(
 _ON_BRANCH = r"(?: on branch [\w./+-]{1,80})?"
 _PLAIN = re.compile(
     rf"Commit `[\w.+@-]{{1,60}}`(?:, `[\w.+@-]{{1,60}}`)*{_ON_BRANCH}: {NOT_COMMITTED}|"
-    rf"Commit the conflicts of `git [a-z-]+(?: [\w./+@~^-]{{1,80}})?`{_ON_BRANCH}: {CONFLICTS_LEFT}"
+    rf"Finish `git [a-z-]+(?: [\w./+@~^-]{{1,80}})?`{_ON_BRANCH}: {CONFLICTS_LEFT}"
 )
 """The rules' lines of git, where each name in them is a plain one: a page may have chosen it, and a name of several
 words, or with signs of the shell, says something."""
