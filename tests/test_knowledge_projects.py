@@ -96,6 +96,10 @@ def test_a_context_names_conversations_in_short(tmp_path: Path) -> None:
     for some, called in ((names[:2], "cd-86afb"), (names, "cd-86afb9")):
         found = project_digest(world.paths, 4096, Projects.fromkeys(some, PROJECTS["mine"]), APP, only=True)
         assert found is not None and f"[from: {called}, " in found.text
+    world.knowledge("facts.md", line("told", "shop/.aider.chat.history.md"))
+    known = Projects.fromkeys(["shop/.aider.chat.history.md"], PROJECTS["mine"])
+    found = project_digest(world.paths, 4096, known, APP, only=True)
+    assert found is not None and "[from: .aider.chat.history, " in found.text
 
 
 def shown(world: World, room: int = 4096) -> list[str]:

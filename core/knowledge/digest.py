@@ -280,7 +280,8 @@ def _short_provenances(names: Iterable[str]) -> Callable[[str], str]:
     def short(found: re.Match[str]) -> str:
         stem = name_stem(found["name"])
         own = stem.rpartition("/")[2]  # of one in a folder
-        if own != stem and len(own) <= SHORT_NAME and sum(is_short_for(own, other) for other in stems) == 1:
+        whole = own.startswith(".") or (own != stem and len(own) <= SHORT_NAME)  # ".aider.c" is no name
+        if whole and sum(is_short_for(own, other) for other in stems) == 1:
             return f"[from: {own}, {found['day']}]"
         for size in range(SHORT_NAME, len(stem)) if stem in stems else ():
             for part in (own[:size].rstrip("-_. "), stem[-size:].lstrip("-_. ")):

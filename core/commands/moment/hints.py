@@ -219,8 +219,8 @@ def hints_text(report: HintsReport) -> str:
             f"  {one_line(row.why)}; score {row.score:g}; {row.went or 'not known yet'}; {one_line(row.project)}"
         )
     told = ", ".join(f"{number} {name}" for name, number in sorted(report.counts.items()))
-    told = told or "'knowledge connect' writes the hooks that hand them out"
-    rows.append(f"{count(sum(report.counts.values()), 'hint')}{f': {told}' if told else ''}")
+    told = told or "they come by the hooks that 'knowledge connect' writes"
+    rows.append(f"{count(sum(report.counts.values()), 'hint')}: {told}")
     rows.append(f"on: {', '.join(report.on) or 'nothing'}")
     rows += [f"last trouble: {one_line(report.trouble)}"] if report.trouble else []
     return "\n".join(rows) + "\n"
