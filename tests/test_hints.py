@@ -325,7 +325,7 @@ def test_another_project_is_handed_nothing(shop: Path, tmp_path: Path) -> None:
 
 
 def test_an_event_can_be_switched_off_and_what_was_given_is_listed(shop: Path) -> None:
-    assert call("hints")[1].startswith("0 hints: 'knowledge connect' writes the hooks that hand them out\n")
+    assert call("hints")[1].startswith("0 hints: they come by the hooks that 'knowledge connect' writes\n")
     assert hook(shop, shell(FAILS))
     code, out, _ = call("hints", "--off", "command")
     assert code == 0 and WORKS in out and "on: prompt, failure, file" in out
