@@ -273,7 +273,8 @@ def first_line(turns: Sequence[Turn]) -> str:
         seen += 1
         if seen > TITLE_TURNS:
             break
-        rows = [_DECORATION.sub("", row).strip() for row in turn.text[:4000].split("\n")]
+        typed = [row for row in turn.text[:4000].split("\n") if not row.lstrip().startswith("```")]
+        rows = [_DECORATION.sub("", row).strip() for row in typed]
         line = next((row for row in rows if row and not _TAG.fullmatch(row)), "")
         if _PLAN.match(line):
             said = next((turn.text[:4000] for turn in turns[at + 1 : at + 3] if turn.role == "assistant"), "")

@@ -11,7 +11,8 @@ and so is who is marked behind a code fence that nothing closes. In one that is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
+from itertools import pairwise
 
 from core.conversations.conversation import Conversation
 from core.conversations.damage import json_values
@@ -29,24 +30,34 @@ from core.conversations.lines import (
 )
 
 SPEAKERS: dict[str, str] = {
-    "user": "user", "human": "user", "me": "user", "you": "user", "prompt": "user",
+    "user": "user", "human": "user", "me": "user", "you": "user", "prompt": "user", "user input": "user",
+    "benutzer": "user", "nutzer": "user", "utilisateur": "user", "usuario": "user", "usuário": "user",
+    "utente": "user", "пользователь": "user", "用户": "user", "ユーザー": "user", "사용자": "user",
     "assistant": "assistant", "ai": "assistant", "agent": "assistant", "model": "assistant", "bot": "assistant",
     "chatgpt": "assistant", "claude": "assistant", "gemini": "assistant", "cursor": "assistant",
-    "copilot": "assistant", "github copilot": "assistant", "response": "assistant",
+    "copilot": "assistant", "github copilot": "assistant", "response": "assistant", "planner response": "assistant",
+    "assistent": "assistant", "asistente": "assistant", "assistente": "assistant", "ассистент": "assistant",
+    "助手": "assistant", "アシスタント": "assistant", "어시스턴트": "assistant",
     "system": "system", "developer": "system", "context": "system",
     "tool": "tool", "tool result": "tool", "tool output": "tool", "function": "tool", "output": "tool",
 }  # fmt: skip
+_ASKED: dict[str, str] = {
+    "질문": "user", "質問": "user", "提问": "user", "답변": "assistant", "回答": "assistant",
+}  # fmt: skip
+"""Question and answer, as chats are kept; in front of words they are any question."""
 # Written in lower case, the other names are too common as words in front of a colon.
 _LOWER = ("user", "human", "assistant")
 _NAMES = "|".join(sorted(map(re.escape, SPEAKERS), key=len, reverse=True))
 # A line that holds nothing but the marker: heading or emphasis, perhaps a number and a time.
 _ALONE = re.compile(
-    rf"(?:#{{1,6}} {{1,3}}(?:\d{{1,5}}\. )?[*_]{{0,3}}|[*_]{{2,3}}|\[(?=[^\]\n]{{1,60}}\]:?\s*$))({_NAMES})"
-    r"(?: \(([^()\n]{0,80})\))?:?[*_\]]{0,3}:?\s*$",
+    rf"(?:#{{1,6}} {{1,3}}(?:\d{{1,5}}\. )?[*_\[]{{0,3}}|[*_]{{2,3}}|\[(?=[^\]\n]{{1,60}}\]:?\s*$))"
+    rf"({_NAMES}|{'|'.join(_ASKED)})(?: #?\d{{1,5}})?(?: \(([^()\n]{{0,80}})\))?:?[*_\]]{{0,3}}:?\s*$",
     re.IGNORECASE,
 )
 # `User: words` on one line, also in bold.
-_INLINE = re.compile(rf"(\*{{0,2}})((?i:{_NAMES}))(?::\1|\1:)(?:\s+|$)")
+_INLINE = re.compile(rf"(\*{{0,2}})((?i:{_NAMES}))(?:[:：]\1|\1[:：])(?:\s+|(?<=：)|$)")
+# As the pages of chats are copied: "You said …" and "Gemini said …" in turns.
+_SAID = re.compile(r"(You|ChatGPT|Gemini|Claude|Copilot|Grok|DeepSeek) said:?(?:\s+|$)")
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)")
 
 
@@ -100,10 +111,27 @@ def _markers(lines: Sequence[Line]) -> dict[int, Label]:
         if text[:1] in "#*_[" and len(text) < 200 and (alone := _ALONE.match(text)):
             when = _TIME.search(alone[2] or "")
             time = f"{when[1]}T{when[2]}" if when else ""
-            marks[number] = Label(SPEAKERS[alone[1].lower()], None, opens=True, time=time)
-        elif ":" in text[:24] and (inline := _INLINE.match(text)) and (inline[2][0].isupper() or inline[2] in _LOWER):
+            marks[number] = Label((SPEAKERS | _ASKED)[alone[1].lower()], None, opens=True, time=time)
+        elif (":" in text[:24] or "：" in text[:24]) and (inline := _INLINE.match(text)) and _is_name(inline[2]):
             marks[number] = Label(SPEAKERS[inline[2].lower()], text[inline.end() :] or None, opens=True)
-    return marks
+    return marks or _said_in_turns(lines, fenced)
+
+
+def _is_name(word: str) -> bool:
+    return word[0].isupper() or word in _LOWER or not word.isascii()
+
+
+def _said_in_turns(lines: Sequence[Line], fenced: Container[int]) -> dict[int, Label]:
+    """The markers of a page that was copied, where they take turns: of two of the user's in a row one is a sentence of
+    the assistant's, and nobody knows which."""
+    marks: dict[int, Label] = {}
+    for number, line in enumerate(lines):
+        begins = number == 0 or not lines[number - 1].text.strip()
+        if begins and number not in fenced and (said := _SAID.match(line.text)):
+            role = "user" if said[1] == "You" else "assistant"
+            marks[number] = Label(role, line.text[said.end() :] or None, opens=True)
+    roles = [label.role for label in marks.values()]
+    return marks if roles[:1] == ["user"] and all(one != other for one, other in pairwise(roles)) else {}
 
 
 # --- JSON of no kind that is known: settings, logs, data, or the conversations of a tool that has no reader here -----
