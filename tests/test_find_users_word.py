@@ -95,6 +95,16 @@ def test_where_nothing_is_open_and_where_nothing_fits_that_is_said_first(shop: P
     assert rows[0].startswith("(weak: ") and "nobody said bake, sourdough, bread" in rows[0]
 
 
+def test_a_word_that_was_taken_for_another_is_told(shop: Path) -> None:
+    """A captcha was "catch", and the answer sure."""
+    kept("s7", [turn("user", "Catch the thunder of the exporter in rows.py", 0, "s7", shop)])
+    rows = found("captcha")
+    assert "nobody said captcha: it was taken for catch" in rows[0] and "[weak; " in rows[1]
+    rows = found("which thundre of the exporter was caught in rows.py?")
+    assert "→ s7:1" in rows[0] and "weak" not in rows[0] and "(nobody said thundre: it was taken for thunder)" in rows[-1]
+    assert "nobody said" not in str(found("the thunder of the exporter in rows.py"))
+
+
 def test_a_hit_that_only_says_again_what_stands_before_it_makes_room_for_another(shop: Path) -> None:
     """Of two that fitted one was shown, and the third only to who asked for more."""
     again = "The exporter writes all of the rows of the shop for the bank"

@@ -38,13 +38,15 @@ _SPLIT = re.compile(r'[\s"]')
 class Term:
     """One word that is looked for: `stems` with their weights (other forms of the word count less), how many entries
     have one (`found`), and how much it says (`worth`, the inverse document frequency of BM25), which counts so many
-    `times` where entries are ranked and sentences chosen, and once where it is judged whether they answer."""
+    `times` where entries are ranked and sentences chosen, and once where it is judged whether they answer. `typed` is
+    the word that stands nowhere and was taken for this one, "" for none."""
 
     word: str
     stems: dict[str, float]
     found: int
     worth: float
     times: float = 1.0
+    typed: str = ""
 
     @property
     def pull(self) -> float:
@@ -128,7 +130,7 @@ def _spelled_alike(term: Term, between: Callable[[str, str], Iterable[Any]], ste
         return term
     found = -best[1]
     worth = math.log(1 + (entries - found + 0.5) / (found + 0.5))
-    return Term(best[2], {best[2]: FORM_WEIGHT}, found, worth, term.times)
+    return Term(best[2], {best[2]: FORM_WEIGHT}, found, worth, term.times, word)
 
 
 def query_of(text: str, places_of: Places, stems: Stems) -> Query:

@@ -127,7 +127,7 @@ def _found(workspace: Workspace, asked: Asked) -> FindReport:
         best = 1.0 if look.is_exact else max((row.sharp for row in shown), default=0.0)
         searched_in = own if own.folder and all(row.own for row in shown) else wide
         strange = look.unsaid(searched_in, names=True) if tells and best >= look.least else []
-        sure = not text.strip() or (best >= look.least and not lacks and not strange)
+        sure = not text.strip() or (best >= look.least and not (lacks or strange or look.is_guessed))
         spare = [row for row in chosen_rows(rows, task, 2 * asked.limit) if row not in shown]
         shown = [row for row in _given_room(shown, spare, look) if row.text]
         shown = [replace(_as_it_stands(row, own.folder, text) if row.own else row, weak=not sure) for row in shown]
@@ -143,6 +143,7 @@ def _found(workspace: Workspace, asked: Asked) -> FindReport:
         alike = called_alike(database, own.folder) if database is not None and own.folder and may_tell else []
         unreadable = unread(database) if database is not None and not firm else 0
     notes = [look.understood] if look.understood else []
+    notes += [f"nobody said {typed}: it was taken for {word}" for typed, word in look.misspelt() if tells]
     if asks_what_is_open(text) and not any(row.key.startswith(CATEGORY["tasks_open"].file) for row in shown):
         notes.append("no task is open")
     notes += [f"of {own.folder} alone; another project of that name: {', '.join(alike[:ALIKE])}"] if alike else []

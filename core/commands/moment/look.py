@@ -24,7 +24,7 @@ from core.search import conversations as stored
 from core.search.answering import CHARACTERS, answering, chosen, share_of, without_bold
 from core.search.conversation_query import names_in, unsaid
 from core.search.query import EXACT, NEAR_SURE, WEAK, Hit
-from core.search.terms import parse_query, phrases_in
+from core.search.terms import Term, parse_query, phrases_in
 from core.search.words import STOP_WORDS, Stems, folded, words_of
 
 if TYPE_CHECKING:
@@ -228,6 +228,19 @@ class Look:
         told = [folded(one) for text in self._texts for one in (text, without_bold(text))]
         named = [self._query.literal] if self._query is not None and self.inexact else []
         return [*named, *(phrase for phrase in phrases_in(self.text) if not any(phrase in text for text in told))]
+
+    def misspelt(self) -> list[tuple[str, str]]:
+        """The words of the question that stand nowhere, each with the one that it was taken for."""
+        return [(term.typed, term.word) for term in self._terms if term.typed]
+
+    @property
+    def is_guessed(self) -> bool:
+        """Whether each word of the question was taken for another."""
+        return bool(self._terms) and all(term.typed for term in self._terms)
+
+    @property
+    def _terms(self) -> Sequence[Term]:
+        return self._query.terms if self._query is not None else ()
 
     @property
     def inexact(self) -> bool:
