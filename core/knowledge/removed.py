@@ -103,7 +103,7 @@ class Removed:
 def read_removed(paths: Paths) -> Removed:
     """What the file says, of a merge conflict both sides. Raises OSError when it cannot be read."""
     text = files.read_or_empty(paths.knowledge / REMOVED).decode("utf-8", "replace").removeprefix("\ufeff")
-    rows = tuple(row for row in map(_row, parse_bullets(text)) if row.text)
+    rows = tuple(row for row in map(statement_of, parse_bullets(text)) if row.text)
     secrets = tuple(map(bytes.fromhex, _SECRET.findall(text)))
     return Removed(rows, secrets)
 
@@ -146,7 +146,8 @@ def _expired(data: bytes) -> frozenset[str]:
     return frozenset(found)
 
 
-def _row(bullet: Bullet) -> RemovedStatement:
+def statement_of(bullet: Bullet) -> RemovedStatement:
+    """What one line of the file says."""
     said = bullet.raw.removeprefix("- ").strip()
     found = _MARK.search(said)
     text = split_provenance(said[: found.start()] if found else said)[0].strip()
