@@ -11,6 +11,7 @@
 What was removed for ever (core/knowledge/purge.py) stands there without its words: as the HMAC-SHA256 of what it says,
 under a key beside it. That keeps the same words away, and tells nobody who has not guessed them.
 
+What was reworded or deleted in an editor is remembered when its harvest is undone (core/commands/history/by_hand.py).
 A user reads and edits the file, git carries it to other machines. Whatever writes knowledge asks it first; whatever
 shows knowledge leaves out a line that came back all the same (through a merge, a backup, a kill between two steps).
 What the user wrote by hand is their word, and is never kept away.
