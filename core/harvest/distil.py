@@ -6,7 +6,8 @@ header and beside what is known; or, where the settings say so, it is summarised
 
 Checks that ran in one session wait in the cache folder until another one of their project runs them: one small JSON
 file, project -> rows. It is a projection: deleting it loses nothing but what waits. What it holds has gone
-through the redaction, whatever the settings say.
+through the redaction, whatever the settings say. A row counts as long as the ledger vouches for a harvest of its
+conversation: what was undone bears nothing out.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -128,7 +129,7 @@ def distil_step(step: Step, options: HarvestOptions, generate: Generate | None, 
     known = options.known
     began = tail.conversation.started or date
     with known.turn(tail.conversation.folder, began, step.sha256) if known is not None else nullcontext():
-        found = distil(tail.conversation, item.name, options.distil, generate, whole, known, date)
+        found = distil(tail.conversation, item.name, options.distil, generate, whole, known, date, step.sha256)
         if known is not None:
             roots = note_roots(tail.conversation.folder, options.file_roots)
             learned = [_as_known(row, date, roots) for row in found.items if not row.confirms]
@@ -263,10 +264,11 @@ def distil(
     whole: Conversation | None = None,
     known: KnownStore | None = None,
     date: str = "",
+    sha256: str = "",
 ) -> Harvest:
     """Turn one conversation into items. `generate` None means the offline rules; `whole` is the conversation that this
     one is the end of: who said something is judged by all of it; `known` is what was known before it; `date` is the
-    conversation's UTC day (YYYY-MM-DD): what was said later is not outdated by it.
+    conversation's UTC day (YYYY-MM-DD): what was said later is not outdated by it; `sha256` is its name in the ledger.
 
     A KnowledgeError keeps the conversation: codes of the provider, or `invalid-answer`, `truncated-answer`,
     `empty-summary`.
@@ -279,7 +281,7 @@ def distil(
     if generate is None:
         arrays = distil_offline(conversation)
         if settings.waiting is not None:
-            add_borne_out(arrays, borne_out(conversation, settings.waiting, arrays["tasks_open"]))
+            add_borne_out(arrays, borne_out(conversation, settings.waiting, arrays["tasks_open"], sha256))
         return _finish(arrays, conversation, settings, counts, whole)
     called = redact(name).text if settings.redact else name
     prompt, version = split_version(settings.harvest_prompt)
@@ -387,10 +389,11 @@ _lock = Lock()
 
 
 def borne_out(
-    conversation: Conversation, file: Path, tasks: list[dict[str, str]] | None = None
+    conversation: Conversation, file: Path, tasks: list[dict[str, str]] | None = None, sha256: str = ""
 ) -> dict[str, list[dict[str, str]]]:
     """The checks of this conversation that an earlier one of its project ran too; the others wait. Of `tasks` goes what
-    asks to commit where an earlier session of the project asks the same and nothing was committed since."""
+    asks to commit where an earlier session of the project asks the same and nothing was committed since. `sha256` is
+    the conversation's name in the ledger."""
     project = project_of(conversation)
     session = read_session(conversation)
     steps, _ = check_steps(session)
@@ -399,18 +402,55 @@ def borne_out(
         return {}
     name = conversation.id or conversation.started
     with _lock:
-        kept = (files.read_object(file) or {}).items()
-        known = {key: [row for row in rows if isinstance(row, dict)] for key, rows in kept if isinstance(rows, list)}
+        known = _waiting(file)
         waiting = known.pop(project, [])
-        again, waiting = commits_once(session, told, waiting, name)
+        again, waiting = commits_once(session, told, waiting, name, sha256)
         for task in again:
             (tasks or []).remove(task)
         checks, rows = checks_borne_out(session.project, steps, waiting, name, conversation.started)
-        known[project] = [row for row in rows if not redact(json.dumps(row, ensure_ascii=False)).counts]
-        data = json.dumps(dict(list(known.items())[-MAX_PROJECTS:]), ensure_ascii=False).encode("utf-8", "replace")
-        if len(data) <= MAX_BYTES:
-            files.write_cache(file, data)
+        mine = [_vouched(row, sha256) if row.get("session") == name and not row.get("settled") else row for row in rows]
+        known[project] = [row for row in mine if not redact(json.dumps(row, ensure_ascii=False)).counts]
+        _write_waiting(file, dict(list(known.items())[-MAX_PROJECTS:]))
     return {"playbooks": checks}
+
+
+def _vouched(row: dict[str, Any], sha256: str) -> dict[str, Any]:
+    """A row beside the hash of one more harvest that vouches for it."""
+    known = row["of"] if isinstance(row.get("of"), list) else []
+    return {**row, "of": [*(one for one in known if one != sha256), sha256]} if sha256 else row
+
+
+def leave_undone(file: Path, entries: Mapping[str, Mapping[str, Any]], unfinished: Container[str]) -> None:
+    """Before a run: what waits, without what was left there by harvests that the ledger's `entries` do not tell of (any
+    more), unless their plan is yet to be written; what a commit in one of these had settled waits again. Rows of
+    earlier versions name no harvest, and stay."""
+
+    def stands(sha256: Any) -> bool:
+        return sha256 in unfinished or entries.get(sha256, {}).get("status") == "harvested"
+
+    def now(row: dict[str, Any]) -> dict[str, Any] | None:
+        if isinstance(row.get("of"), list):
+            row = {**row, "of": [one for one in map(str, row["of"]) if stands(one)]}
+            if not row["of"]:
+                return None
+        return row if stands(str(row.get("settled", ""))) else {key: row[key] for key in row if key != "settled"}
+
+    with _lock:
+        known = _waiting(file)
+        left = {project: [kept for row in rows if (kept := now(row)) is not None] for project, rows in known.items()}
+        if left != known:
+            _write_waiting(file, left)
+
+
+def _waiting(file: Path) -> dict[str, list[dict[str, Any]]]:
+    kept = (files.read_object(file) or {}).items()
+    return {key: [row for row in rows if isinstance(row, dict)] for key, rows in kept if isinstance(rows, list)}
+
+
+def _write_waiting(file: Path, known: Mapping[str, list[dict[str, Any]]]) -> None:
+    data = json.dumps(known, ensure_ascii=False).encode("utf-8", "replace")
+    if len(data) <= MAX_BYTES:
+        files.write_cache(file, data)
 
 
 def project_of(conversation: Conversation) -> str:

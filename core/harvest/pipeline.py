@@ -20,7 +20,7 @@ from core.base.result import ErrorInfo, Ok, Result, attempt
 from core.harvest.asking import KeptAnswers
 from core.harvest.classify import may_reclaim
 from core.harvest.committer import Committer
-from core.harvest.distil import CHANGED, Harvest, distil_step
+from core.harvest.distil import CHANGED, Harvest, distil_step, leave_undone
 from core.harvest.keeping import keep
 from core.harvest.known import KnownStore
 from core.harvest.meter import NO_ANSWER, NOT_TRIED, TOKEN_CAP, Breaker, Budget, Meter, stopped_note
@@ -129,6 +129,8 @@ def run_harvest(
         plan = plan_harvest(paths, options, recovered.entries, now(), cache or HashCache())
         if generate is not None:
             options = replace(options, known=KnownStore.read(paths, recovered.entries))
+        elif options.distil.waiting is not None:
+            leave_undone(options.distil.waiting, recovered.entries, recovered.unfinished)
         report = HarvestReport(applied=True, run=new_run(now()), plan=plan, ledger=str(paths.ledger))
         report.errors += [*recovered.errors, *plan.errors]
         careful = [f"nothing is reclaimed: {plan.careful}"] if plan.careful else []

@@ -11,6 +11,7 @@
 What was removed for ever (core/knowledge/purge.py) stands there without its words: as the HMAC-SHA256 of what it says,
 under a key beside it. That keeps the same words away, and tells nobody who has not guessed them.
 
+What was reworded or deleted in an editor is remembered when its harvest is undone (core/commands/history/by_hand.py).
 A user reads and edits the file, git carries it to other machines. Whatever writes knowledge asks it first; whatever
 shows knowledge leaves out a line that came back all the same (through a merge, a backup, a kill between two steps).
 What the user wrote by hand is their word, and is never kept away.
@@ -103,7 +104,7 @@ class Removed:
 def read_removed(paths: Paths) -> Removed:
     """What the file says, of a merge conflict both sides. Raises OSError when it cannot be read."""
     text = files.read_or_empty(paths.knowledge / REMOVED).decode("utf-8", "replace").removeprefix("\ufeff")
-    rows = tuple(row for row in map(_row, parse_bullets(text)) if row.text)
+    rows = tuple(row for row in map(statement_of, parse_bullets(text)) if row.text)
     secrets = tuple(map(bytes.fromhex, _SECRET.findall(text)))
     return Removed(rows, secrets)
 
@@ -146,7 +147,8 @@ def _expired(data: bytes) -> frozenset[str]:
     return frozenset(found)
 
 
-def _row(bullet: Bullet) -> RemovedStatement:
+def statement_of(bullet: Bullet) -> RemovedStatement:
+    """What one line of the file says."""
     said = bullet.raw.removeprefix("- ").strip()
     found = _MARK.search(said)
     text = split_provenance(said[: found.start()] if found else said)[0].strip()

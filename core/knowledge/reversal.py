@@ -75,15 +75,17 @@ def take_back(paths: Paths, change: Change, now: datetime, run: str) -> str:
     raise KnowledgeError("changed-outside", "another program keeps saving this file", path, "try again")
 
 
-def take_out(paths: Paths, file: str, unwanted: Sequence[str], now: datetime, run: str) -> TakenOut:
-    """Take exact lines out of a file, each once."""
-    found = TakenOut()
+def take_out(
+    paths: Paths, file: str, unwanted: Sequence[str], now: datetime, run: str, wrote: Collection[str] = ()
+) -> TakenOut:
+    """Take exact lines out of a file, each once. What harvests `wrote`, nobody has put into other words."""
+    found, wrote = TakenOut(), {*wrote, *unwanted}
 
     def hunks(lines: list[str]) -> list[Hunk]:
         nonlocal found
         out, left = without_lines(lines, unwanted)
         standing = set(map(bare, lines))
-        why = {line: reason for line in left if (reason := _why_it_stays(standing, line, unwanted))}
+        why = {line: reason for line in left if (reason := _why_it_stays(standing, line, wrote))}
         stayed = tuple(line for line in left if line in why)
         gone = tuple(line for line in left if line not in why)
         found = TakenOut(len(unwanted) - len(left), stayed, gone, why)
@@ -127,7 +129,7 @@ def hand_over(paths: Paths, file: str, heirs: Mapping[str, str], now: datetime, 
     return taken if _changed(paths, file, hunks, now, run) else set()
 
 
-def _why_it_stays(standing: Collection[str], line: str, harvested: Sequence[str]) -> str:
+def _why_it_stays(standing: Collection[str], line: str, harvested: Collection[str]) -> str:
     """What a user has done with a line that could not be taken out, "" when nothing of it is there."""
     if line in standing:
         return DETAILED
@@ -137,7 +139,7 @@ def _why_it_stays(standing: Collection[str], line: str, harvested: Sequence[str]
     return REWORDED if _is_reworded(standing, line, harvested) else ""
 
 
-def _is_reworded(standing: Iterable[str], line: str, harvested: Sequence[str]) -> bool:
+def _is_reworded(standing: Iterable[str], line: str, harvested: Collection[str]) -> bool:
     """Whether a bullet with the line's provenance stands there that no harvest wrote: its other words, by all signs."""
     provenance = split_provenance(line)[1]
     if provenance is None or provenance.source == BY_HAND:

@@ -74,17 +74,25 @@ def made_commit(session: Session) -> bool:
     return any(isinstance(row, Commit) and row.succeeded for _, row in session.events)
 
 
+MAX_SETTLED = 20
+"""So many requests of a project are kept that a commit has settled: its harvest may be undone."""
+
+
 def commits_once(
-    session: Session, told: Sequence[dict[str, str]], waiting: Sequence[dict[str, Any]], name: str
+    session: Session, told: Sequence[dict[str, str]], waiting: Sequence[dict[str, Any]], name: str, sha256: str = ""
 ) -> tuple[Sequence[dict[str, str]], list[dict[str, Any]]]:
     """Of what asks to commit, what an earlier session of the project asks for already, and what waits from now on:
-    until something is committed, a repository is asked once."""
-    asked = [row for row in waiting if row.get("commit")]
-    rows = [row for row in waiting if not row.get("commit") or not made_commit(session)]
+    until something is committed, a repository is asked once. `sha256` names the conversation as it is now."""
+    asked = [row for row in waiting if row.get("commit") and not row.get("settled")]
     again = told if any(row.get("session") != name for row in asked) and not made_commit(session) else ()
-    if told and not again and not any(row.get("session") == name for row in rows if row.get("commit")):
+    rows = list(waiting)
+    if made_commit(session):
+        rows = [{**row, "settled": sha256} if row in asked else row for row in rows if sha256 or row not in asked]
+        asked = []
+    if told and not again and not any(row.get("session") == name for row in asked):
         rows.append({"session": name, "words": [], "statement": "", "time": "", "commit": True})
-    return again, rows
+    old = [row for row in rows if row.get("settled")][:-MAX_SETTLED]
+    return again, [row for row in rows if row not in old]
 
 
 # --- what git's events show ---

@@ -4,6 +4,9 @@ The order is safe to be cut anywhere, and to be run again: conversations come ba
 archived plan forget the harvest (so that the next one really reads the conversation again), and only then its lines
 leave the files. A line that the user has changed since stays, and so does one that another harvest rests on. One that
 another harvest confirms goes over to it: the line of its plan takes the place, the oldest where several confirm it.
+
+What the user had reworded or deleted in an editor is remembered in `removed.md` then, as if a command had done it: the
+next harvest of the conversation does not write it beside the new words, or again.
 """
 
 from __future__ import annotations
@@ -20,9 +23,10 @@ from core.base.markdown import parse_bullets, split_provenance
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.fact_feed import after_undo
+from core.commands.history.by_hand import ByHand
 from core.commands.history.runs import UNDO_RUN, Redone, UndoReport, redo_edit, runs, undo_edit, undo_in_project
 from core.commands.statements import refresh_digest
-from core.commands.text import collected
+from core.commands.text import collected, count
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.landed import make_confirmed
 from core.harvest.reclaim import restore
@@ -35,6 +39,7 @@ from core.knowledge.file_notes import note_now
 from core.knowledge.journal import FrozenPlan, Pending, archive_of, read_archive, read_journal, states_by_sha
 from core.knowledge.ledger import UNDONE, Entries, Entry, keep_in_place, note_restored, write_ledger
 from core.knowledge.lines import PlannedFile, key_of, missing_lines
+from core.knowledge.removed import REMOVED
 from core.knowledge.reversal import REVERSED, hand_over, take_back, take_out
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.scan import holds
@@ -53,6 +58,10 @@ _TAUGHT = (
 """What a ledger entry says of a harvest, and no longer of one that was undone."""
 NEWEST = 5
 ASKED_AGAIN = "what was answered is asked again: 'knowledge review' shows it"
+STAY_AWAY = (
+    "line that you had reworded or deleted stays away from later harvests",
+    "lines that you had reworded or deleted stay away from later harvests",
+)
 NEEDED, SAID_TOO = "another harvest rests on it", "another conversation said it too, and has it now"
 
 
@@ -323,6 +332,7 @@ class _Undo:
                     gone[row.file, line] -= 1
                 else:
                     wanted.setdefault(row.file, []).append(line)
+        hand = ByHand.of(read_changes(paths), self.undone)
         for file, lines in wanted.items():
             name = note_now(paths, file, lines)
             heirs = {line: heir for line in lines if (heir := left.heir(name, line))}
@@ -337,11 +347,16 @@ class _Undo:
             with collected(report.errors):
                 handed = hand_over(paths, name, heirs, self.now, by) if heirs else set[str]()
                 _stays(report, handed, SAID_TOO)
-                taken = take_out(paths, name, [line for line in out if line not in handed], self.now, by)
+                unwanted = [line for line in out if line not in handed]
+                taken = take_out(paths, name, unwanted, self.now, by, hand.wrote)
                 report.lines_out += taken.went
                 report.stayed += taken.stayed
                 report.stayed_why |= taken.why
                 report.gone += taken.gone
+                hand.look(file, unwanted, taken)
+        with collected(report.errors):
+            if number := hand.keep_away(paths, self.now, by):
+                report.notes.append(f"{count(number, *STAY_AWAY)} ({REMOVED})")
 
 
 def _name_now(paths: Paths, plan: FrozenPlan, planned: PlannedFile) -> str:
