@@ -101,7 +101,8 @@ def test_a_word_that_was_taken_for_another_is_told(shop: Path) -> None:
     rows = found("captcha")
     assert "nobody said captcha: it was taken for catch" in rows[0] and "[weak; " in rows[1]
     rows = found("which thundre of the exporter was caught in rows.py?")
-    assert "→ s7:1" in rows[0] and "weak" not in rows[0] and "(nobody said thundre: it was taken for thunder)" in rows[-1]
+    assert "→ s7:1" in rows[0] and "weak" not in rows[0]
+    assert rows[-1] == "(nobody said thundre: it was taken for thunder)"
     assert "nobody said" not in str(found("the thunder of the exporter in rows.py"))
 
 
