@@ -126,7 +126,7 @@ _CHOICE = re.compile(rf"\b(?:instead of|rather than)\b|{_DECIDED.pattern}", re.I
 PAST = re.compile(
     r"(?:done[.!]|completed\b|builds? clean\w*[.!]|verified\b|verification(?::| was\b)|"
     r"(?:the |key |main )+changes(?: are| include)?:|"
-    r"(?:`[^`]+`(?:,? (?:and )?`[^`]+`)*\s*[:—–-]+\s*)?(?:(?:also|now) )?(?:added|removed|renamed|replaced|changed|"
+    r"(?:`[^`]+`(?:,? (?:and )?`[^`]+`)*\s*[:—–-]*\s*)?(?:(?:also|now) )?(?:added|removed|renamed|replaced|changed|"
     r"updated|moved|fixed|excluded|downgraded|upgraded|wrapped|reduced|increased|introduced|reordered|consolidated|"
     r"converted|switched|set|made|stopped|kept|restored|extracted|inlined|disabled|enabled|pinned|bumped|dropped|"
     r"merged|wired|gated|scoped|guarded|hardened|rewrote|reworked|adjusted|edited)\b(?!-))",
