@@ -90,6 +90,11 @@ def speaker_labels(lines: Sequence[Line]) -> Iterator[Label]:
             yield Label(base if line.text.strip() else "", line.text)
 
 
+def is_marked(text: str) -> bool:
+    """Whether a line names a speaker, in whatever way."""
+    return re.split(r"[:(]", text, maxsplit=1)[0].strip("#*_[] .0123456789").lower() in SPEAKERS
+
+
 def _markers(lines: Sequence[Line]) -> dict[int, Label]:
     fenced = code_fences(lines).inside
     marks: dict[int, Label] = {}

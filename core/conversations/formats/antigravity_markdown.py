@@ -19,6 +19,7 @@ from typing import NamedTuple
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call
 from core.conversations.lines import Line, code_fences, split_lines
+from core.conversations.plain import is_marked
 from core.conversations.turns import Reading, path_of
 
 _TITLE = re.compile(r"# (?:Cascade )?Chat Conversation$")
@@ -45,7 +46,7 @@ _TOOLS = {
 }
 """The tool of each deed, as Antigravity's own transcripts name it."""
 _DRIVE = re.compile(r"^/(?=[A-Za-z]:)")
-_BY_THE_TOOL = "This is a system-generated message that is sent due to the user's review policy."
+_BY_THE_TOOL = "This is a system-generated message that is sent due to the user's review policy"
 _HEAD_LINES = 40
 """The lines within which the title stands; a program that keeps exports may put its own above."""
 
@@ -59,7 +60,9 @@ class _Deed(NamedTuple):
 
 def sniff(head: str) -> bool:
     """The title, with the note below it."""
-    return _titled([row.rstrip() for row in head.split("\n")[:_HEAD_LINES]]) >= 0
+    rows = [row.rstrip() for row in head.split("\n")[:_HEAD_LINES]]
+    at = _titled(rows)
+    return at >= 0 and not any(row.startswith("```") or is_marked(row) for row in rows[:at])
 
 
 def _titled(rows: Sequence[str]) -> int:

@@ -14,6 +14,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from core.conversations.lines import Line
 
@@ -27,13 +28,11 @@ _BACK_AT_EDGE = "⎿"
 _THINKS = re.compile(r"[✻✽∴] Thinking…")
 _NOTICE = re.compile(r"[✻✽✶✳✢✺✸∴※⏵⏸↑⚠═─━╌╭│╰▐▝▜▘·]")
 _RULE = re.compile(r"[─━═]{20,}")
-_TOLD = re.compile(r"(?:[●⏺] |  )\S.* \(ctrl\+[or] (?:to expand|to see all|for history)\)\s*$")
+_TOLD = re.compile(r"(?:[●⏺] |  )[^⎿\s].* \(ctrl\+[or] (?:to expand|to see all|for history)\)\s*$")
+_TOLD_ABOVE = re.compile(r"(?:[●⏺] |  )(?:Called|Edited|Fetched|Listed|Ran|Read|Recalled|Searched|Thought|Wrote) ")
 _UNMARKED_CALL = re.compile(r"  (?:[A-Z]\w+(?: [A-Z]\w+)?\(|Update Todos$|\S.{0,80} \(MCP\)\()")
 _CALL_LINES = 40
 """The lines within which the result of a call without a mark of its own must begin."""
-_MOST_FILLED = 0.2
-"""The share of the assistant's first lines that may end in a blank: where more do, a terminal has filled all lines, and
-blanks tell nothing."""
 _LEAST_WIDTH = 60
 """Narrower windows are rare: what is shorter was not wrapped."""
 _WIDE, _NEAR = 100, 3
@@ -60,8 +59,8 @@ class Block:
 
 def cut(lines: Sequence[Line], data: bytes) -> list[Block]:
     """All lines in blocks. Those in front of the banner, or else of the first mark, are the tool's."""
-    answers = [line.text for line in lines if _ANSWER.match(line.text)]
-    if sum(text.endswith(" ") for text in answers) > _MOST_FILLED * len(answers):
+    gaps = [above.text for above, line in pairwise(lines) if _ANSWER.match(line.text) and not above.text.strip()]
+    if 2 * sum(map(bool, gaps)) > len(gaps):  # a terminal has filled all lines, and blanks tell nothing
         lines = [line._replace(text=line.text.rstrip()) for line in lines]
     banner = next((at for at, line in enumerate(lines) if BANNER.match(line.text)), -1)
     begin = next((at for at, line in enumerate(lines) if at >= banner and opens(line.text)), len(lines))
@@ -111,6 +110,8 @@ def _kind(lines: Sequence[Line], at: int, last: Block) -> str:
         return NOTICE
     if _PROMPT.match(text) and gap:
         return PROMPT if text[1:].strip() else NOTICE
+    if _TOLD_ABOVE.match(text) and gap and at + 1 < len(lines) and _TOLD.match(lines[at + 1].text):
+        return TOLD  # a narrow window has wrapped it
     if _PROMPT.match(text) and _RULE.match(above):  # what is being typed when the screen is copied
         return NOTICE
     for kind, pattern in ((TOLD, _TOLD), (ANSWER, _ANSWER), (BACK, _BACK), (THOUGHT, _THINKS), (NOTICE, _NOTICE)):
@@ -118,7 +119,10 @@ def _kind(lines: Sequence[Line], at: int, last: Block) -> str:
             return kind
     if text.startswith(_BACK_AT_EDGE):
         return BACK
-    return ANSWER if gap and last.kind != NOTICE and _is_call(lines, at) else ""
+    if gap and last.kind != NOTICE and _is_call(lines, at):
+        return ANSWER
+    filled = last.kind == PROMPT and last.rows[0].text.endswith("  ") and len(last.rows[0].text) >= _LEAST_WIDTH
+    return TOLD if filled and text.strip() and not text.endswith(" ") else ""
 
 
 def _is_call(lines: Sequence[Line], at: int) -> bool:

@@ -28,7 +28,8 @@ from core.conversations.formats.claude_code_blocks import (
     opens,
     widths,
 )
-from core.conversations.lines import split_lines
+from core.conversations.lines import first_line, split_lines
+from core.conversations.plain import is_marked
 from core.conversations.turns import Reading, answered
 
 _MODEL = re.compile(r"[▝▜▛▘█▌]{4,12} +([^·\n│]+?) · |│\s*(\w[^·\n│]*?) · (?:Claude|API)\b")
@@ -63,8 +64,15 @@ _LINES_READ = re.compile(r" · (?:lines?|pages?|from line) [\d –-]+$")
 _TODOS = "Update Todos"
 _TODO = re.compile(r"[☐☒☑✔◻◼] ")
 _STATES = {"☐": "pending", "◻": "pending", "◼": "in_progress"}
+_PLANS = re.compile(r"(?:Updated plan|(?:Entered|Exited) plan mode)$")
+_OF_THE_TOOL = re.compile(
+    rf'{_PLANS.pattern}|Background command "|No completion record was found for |Task Output \w+$'
+)
+_MCP = re.compile(r"(\S.*?) - (\S+) \(MCP\)$")
 _ASKED = {"User answered Claude's questions:": True, "User declined to answer questions": False}
 _ARROW = " → "
+_SPOILT = re.compile(r"[●⏺⎿]")
+"""What stands in a row where a copy has put other lines behind it."""
 _APPROVED = re.compile(r"User approved Claude's plan:?$")
 _SAVED = re.compile(r"Plan saved to:.*?/plan\s+to\s+edit\s*", re.DOTALL)
 _DECLINED_PLAN = "User rejected Claude's plan:"
@@ -94,9 +102,14 @@ def sniff(head: str) -> bool:
     banner = next((at for at, row in enumerate(rows[:_HEAD_LINES]) if BANNER.match(row)), -1)
     above = [row for row in rows[: max(banner, 0)] if row.strip()]
     if banner >= 0 and len(above) <= _BANNER_LINES:
-        return not any(row.lstrip().startswith("```") for row in above)
+        return not any(row.lstrip().startswith("```") or is_marked(row) for row in above)
     first = next((row for row in rows if row.strip()), "")
-    return opens(first) and any(row[:2] in ("● ", "⏺ ") for row in rows) and any(map(_SHOWS.match, rows))
+    return (
+        opens(first)
+        and not any(row.startswith("▸ ") for row in rows)
+        and any(row[:2] in ("● ", "⏺ ") for row in rows)
+        and any(map(_SHOWS.match, rows))
+    )
 
 
 def read(name: str, data: bytes) -> Conversation:
@@ -113,7 +126,8 @@ def read(name: str, data: bytes) -> Conversation:
     head = [line.text for line in lines[begin : begin + _BANNER_LINES]]
     model, folder = _told_in(head, _MODEL), _told_in(head, _FOLDER)
     folder = "" if "…" in folder else folder
-    return screen.reading.conversation(name, "claude_code", folder=folder, model=model)
+    found = screen.reading.conversation(name, "claude_code", folder=folder, model=model)
+    return replace(found, title=first_line([turn for turn in found.turns if not turn.text.startswith("!")]))
 
 
 def _told_in(rows: Sequence[str], pattern: re.Pattern[str]) -> str:
@@ -206,6 +220,9 @@ class _Screen:
                 return 2
             if self._call(block, back):
                 return 1
+            if _OF_THE_TOOL.match(first):
+                self.reading.say("tool", joined(texts, self.width))
+                return 1
         elif _call_of(texts, back is not None):
             self.reading.say("tool", joined(texts, self.width))
             return 1
@@ -224,6 +241,7 @@ class _Screen:
             tool, key = "Task", "description"  # a sub-agent, by its own name
         named = dict(_NAMED.findall(given)) if key in ("pattern", "") else {}
         bare = given.strip('"') if key == "query" else given
+        tool = _MCP.sub(r"mcp__\1__\2", tool)
         self.waiting = str(block.rows[0].start)
         self.reading.call(tool, named or ({key: bare} if key else bare), id=self.waiting)
         return True
@@ -330,4 +348,5 @@ def _parted(row: str) -> tuple[str, str, bool]:
     ends = [found.start() for found in re.finditer(re.escape(_ARROW), row)]
     asked = [at for at in ends if row[:at].endswith("?")]
     at = asked[0] if len(asked) == 1 else ends[-1] if ends else len(row)
-    return row[:at], row[at + len(_ARROW) :], len(ends) == 1 or len(asked) == 1
+    certain = (len(ends) == 1 or len(asked) == 1) and not _SPOILT.search(row)
+    return row[:at], row[at + len(_ARROW) :], certain
