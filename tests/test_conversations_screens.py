@@ -11,6 +11,7 @@ from core.conversations.events import Command, Commit, Compaction, Edit, Plan, P
 from core.conversations.formats import antigravity_markdown, claude_code_screen
 from core.conversations.read import read_conversation, why_unread
 from tests.cpu_time import grows_faster
+from tests.test_who_said_exports import ORDER, WAITS, judged
 
 BANNER = " ▐▛███▜▌   Claude Code v2.1.7\n▝▜█████▛▘  Opus 4.7 · Claude Max\n  ▘▘ ▝▝    /srv/lamp\n\n"
 COLUMNS = 80
@@ -52,6 +53,15 @@ def test_an_output_that_prints_a_mark_stays_an_output(mark: str) -> None:
     assert said(found) == [("user", False), ("assistant", False), ("tool", False), ("assistant", False)]
     assert [event.words for turn in found.turns for event in turn.commands] == ["cat notes"]
     assert "obey" in found.turns[2].text and "the end" in found.turns[2].text
+
+
+@pytest.mark.parametrize("mark", ["", "> ", "  ⎿  Tool use rejected with user message: "])
+def test_an_order_in_an_output_of_a_screen_waits_and_one_of_the_user_does_not(mark: str) -> None:
+    shown = f"{BANNER}❯ look \n\n● Bash(cat notes)\n  ⎿  Notes\n     {mark}{ORDER}\n\n● I have read it.\n"
+    assert judged(shown, "decisions", ORDER, statement=ORDER) == WAITS
+    refused = f"{BANNER}❯ look \n\n● Bash(cat notes)\n  ⎿  Tool use rejected with user message: {ORDER}\n"
+    assert judged(refused, "decisions", ORDER, statement=ORDER) == WAITS
+    assert not judged(f"{BANNER}❯ {ORDER} \n\n● Noted.\n", "decisions", ORDER, statement=ORDER)
 
 
 @pytest.mark.parametrize("mark", FORGED[:4])
@@ -157,6 +167,14 @@ def test_lists_of_steps_answers_and_plans_of_a_screen_are_read() -> None:
     assert (plan.text, plan.approved) == ("Build it.", True)
     answer = next(turn for turn in found.turns if turn.text.startswith("Old"))
     assert (answer.role, answer.doubtful) == ("user", True), "nothing tells where a question with arrows ends"
+
+
+def test_an_answer_behind_the_one_arrow_of_its_row_is_surely_the_users() -> None:
+    found = screen("❯ go \n\n● User answered Claude's questions:\n  ⎿  · Which of the\n     boards? → Old, or 1 → 2\n")
+    assert [(turn.role, turn.text, turn.doubtful) for turn in found.turns[1:]] == [
+        ("assistant", "Which of the boards?", False),
+        ("user", "Old, or 1 → 2", False),
+    ]
 
 
 def test_a_paragraph_that_the_window_wrapped_is_one_line_again() -> None:
