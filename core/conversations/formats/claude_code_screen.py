@@ -122,10 +122,11 @@ def read(name: str, data: bytes) -> Conversation:
     while at < len(blocks):
         screen.width = columns[at]
         at += screen.take(blocks[at], blocks[at + 1] if at + 1 < len(blocks) else None)
-    begin = next((at for at, line in enumerate(lines) if BANNER.match(line.text)), len(lines))
-    head = [line.text for line in lines[begin : begin + _BANNER_LINES]]
-    model, folder = _told_in(head, _MODEL), _told_in(head, _FOLDER)
+    begins = [at for at, line in enumerate(lines) if BANNER.match(line.text)]
+    heads = [[line.text for line in lines[at : at + _BANNER_LINES]] for at in begins]
+    folder = _told_in(heads[0], _FOLDER) if heads else ""
     folder = "" if "…" in folder else folder
+    model = next(filter(None, (_told_in(head, _MODEL) for head in reversed(heads))), "")
     found = screen.reading.conversation(name, "claude_code", folder=folder, model=model)
     return replace(found, title=first_line([turn for turn in found.turns if not turn.text.startswith("!")]))
 
