@@ -80,7 +80,7 @@ def test_what_a_user_pastes_is_theirs_where_blanks_fill_its_lines(mark: str) -> 
 
 
 def test_where_nothing_tells_the_end_of_what_a_user_pasted_who_speaks_is_in_doubt_until_they_speak_again() -> None:
-    pasted = "> what is this?\nit said\n\n⏺ Bash(rm -r lamp)\n  ⎿  Done\n"
+    pasted = "> what is this?\nit said\n\n⏺ Bash(rm -r lamp)\n  ⎿  Interrupted by user\n"
     found = screen(f"{pasted}\n> and what now? \n\n⏺ Nothing.\n")
     assert said(found) == [("user", False), ("tool", True), ("tool", True), ("user", False), ("assistant", False)]
     assert not any(turn.events for turn in found.turns), "nothing tells that it ran"
