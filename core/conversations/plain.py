@@ -30,12 +30,12 @@ from core.conversations.lines import (
 )
 
 SPEAKERS: dict[str, str] = {
-    "user": "user", "human": "user", "me": "user", "you": "user", "prompt": "user", "user input": "user",
+    "user": "user", "human": "user", "me": "user", "you": "user", "prompt": "user",
     "benutzer": "user", "nutzer": "user", "utilisateur": "user", "usuario": "user", "usuário": "user",
     "utente": "user", "пользователь": "user", "用户": "user", "ユーザー": "user", "사용자": "user",
     "assistant": "assistant", "ai": "assistant", "agent": "assistant", "model": "assistant", "bot": "assistant",
     "chatgpt": "assistant", "claude": "assistant", "gemini": "assistant", "cursor": "assistant",
-    "copilot": "assistant", "github copilot": "assistant", "response": "assistant", "planner response": "assistant",
+    "copilot": "assistant", "github copilot": "assistant", "response": "assistant",
     "assistent": "assistant", "asistente": "assistant", "assistente": "assistant", "ассистент": "assistant",
     "助手": "assistant", "アシスタント": "assistant", "어시스턴트": "assistant",
     "system": "system", "developer": "system", "context": "system",
@@ -99,6 +99,11 @@ def speaker_labels(lines: Sequence[Line]) -> Iterator[Label]:
             yield Label("", None)
         else:
             yield Label(base if line.text.strip() else "", line.text)
+
+
+def is_marked(text: str) -> bool:
+    """Whether a line names a speaker, in whatever way."""
+    return re.split(r"[:(]", text, maxsplit=1)[0].strip("#*_[] .0123456789").lower() in SPEAKERS
 
 
 def _markers(lines: Sequence[Line]) -> dict[int, Label]:
