@@ -174,6 +174,7 @@ def test_what_a_session_left_in_git_is_told_until_the_next_day_of_work(tmp_path:
     world = World(tmp_path)
     left = (
         "Commit `app.py`, `cli.py` on branch main: changed and not committed when the session ended",
+        "Commit the conflicts of `git merge origin/main`: worked on, and not committed in the session",
         "Finish `git merge origin/main`: it had conflicts, and no commit followed in the session",
         "Check whether the commit “fix: the port” went through: the session ends before its result",
     )

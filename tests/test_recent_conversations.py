@@ -4,8 +4,9 @@ with what, and nobody may read here what was said elsewhere, or what the user wa
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -128,46 +129,82 @@ def test_a_small_digest_keeps_its_room(tmp_path: Path, tell: Tell) -> None:
     assert len(out.partition("{knowledge}\n")[2].partition("\n{/knowledge}")[0].encode()) <= 600
 
 
+ROW = {
+    "path": "/x/1", "name": "talk-1", "status": "harvested", "title": "Sort the cart", "at": "2026-07-01T00:00:00",
+    "date": "2026-07-01", "turns": 9, "project": "/srv/shop", "project_root": "/srv/shop", "items": {},
+}  # fmt: skip
+
+
+def told_of(tmp_path: Path, *rows: dict[str, Any], roots: Iterable[str] = ("/srv/shop",)) -> list[str]:
+    """The lines that a ledger of these rows makes, each said of `ROW`."""
+    known = projects_of({f"{number:064x}": {**ROW, **row} for number, row in enumerate(rows)})
+    here = Here("/srv/shop", frozenset(roots))
+    digest = project_digest(Paths(tmp_path), 4096, known, here, only=True, recent=True)
+    return digest.text.partition("Recent conversations\n")[2].splitlines() if digest is not None else []
+
+
 def test_of_many_the_newest_are_kept_in_any_order(tmp_path: Path) -> None:
-    root = str(tmp_path)
-    rows = {
-        f"{number:064x}": {
-            "path": f"/x/{number}", "name": f"talk-{number}", "status": "harvested", "title": f"title {number}",
-            "at": f"2026-07-01T00:00:{number % 60:02d}", "date": f"2026-06-{number % 28 + 1:02d}", "turns": 9,
-            "project": root, "project_root": root, "items": {}, "deleted": False,
-        }
-        for number in range(200)
-    }  # fmt: skip
-    rows["f" * 64] = {**rows[f"{0:064x}"], "name": "talk-gone", "date": "2026-08-01", "status": "pruned"}
-    told = projects_of(rows).recent[root]
-    days = sorted(((row["date"], row["at"]) for row in rows.values()), reverse=True)
-    assert [(row.day, row.at) for row in told] == days[1 : RECENT_AT_MOST + 1]
-    assert projects_of(dict(reversed(rows.items()))).recent[root] == told
+    """Of one day by their time, in whatever order they were harvested."""
+    rows = [
+        {"name": f"talk-{at}", "title": f"title {at}", "date": f"2026-06-{at % 28 + 1:02d}", "ended": f"T{at:03d}"}
+        for at in range(200)
+    ]
+    gone = {"name": "talk-gone", "title": "gone", "date": "2026-08-01", "status": "pruned"}
+    newest = ["- “title 195” [from: talk-195, 2026-06-28]", "- “title 167” [from: talk-167, 2026-06-28]"]
+    for order in (rows, rows[::-1]):
+        told = told_of(tmp_path, gone, *order)
+        assert told[:2] == newest and len(told) == RECENT_AT_MOST
 
 
 @pytest.mark.parametrize(
-    ("end", "told"),
+    ("row", "told"),
     [
-        ("2 files changed and not committed in the session (`a.py`, `b.py`)", ": 2 files changed (`a.py`, `b.py`)"),
-        ("commit 1a2b3c4 not pushed in the session; a question open", ": commit 1a2b3c4"),
-        ("commit 1a2b3c4 pushed; https://example.com/pull/7", ": commit 1a2b3c4 pushed; https://example.com/pull/7"),
-        ("breaks off in `git push`", ": breaks off in `git push`"),
-        ("a question open", ""),
-        ("", ""),
+        ({"end": "2 files changed and not committed in the session (`a.py`)"}, ": 2 files changed (`a.py`)"),
+        ({"end": "commit 1a2b3c4 not pushed in the session; a question open"}, ": commit 1a2b3c4"),
+        ({"end": "commit 1a2b3c4 pushed; https://example.com/pull/7"}, ": commit 1a2b3c4 pushed; https://example.com/pull/7"),
+        ({"end": "breaks off in `git push`"}, ": breaks off in `git push`"),
+        ({"end": "a question open"}, ""),
+        ({"branch": "cart/sort", "end": "a question open"}, " on branch cart/sort"),
+        *(({"branch": name}, "") for name in ("HEAD", "main", "master", "develop")),
     ],
-)
+)  # fmt: skip
 def test_what_is_mostly_settled_by_the_next_session_is_not_told_as_if_it_stood(
-    tmp_path: Path, end: str, told: str
+    tmp_path: Path, row: dict[str, Any], told: str
 ) -> None:
     """People commit by hand, minutes after a session: "not committed" sent an agent after commits that existed."""
-    row = {
-        "path": "/x/1", "name": "talk-1", "status": "harvested", "title": "Sort the cart", "at": "2026-07-01T00:00:00",
-        "date": "2026-07-01", "turns": 9, "project": "/srv/shop", "project_root": "/srv/shop", "end": end, "items": {},
-    }  # fmt: skip
-    other = {**row, "title": "review changes (@build subagent)", "name": "talk-2"}
-    known = projects_of({"0" * 64: row, "1" * 64: other})
-    here = Here("/srv/shop", frozenset({"/srv/shop"}))
-    digest = project_digest(Paths(tmp_path), 4096, known, here, only=True, recent=True)
-    assert digest is not None
-    assert digest.text.split("\n")[-2] == f"- “Sort the cart”{told} [from: talk-1, 2026-07-01]"
-    assert "subagent" not in digest.text
+    assert told_of(tmp_path, row) == [f"- “Sort the cart”{told} [from: talk-1, 2026-07-01]"]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"title": "review changes (@build subagent)"}, {"title": ""}, {"title": {"a": 1}}, {"date": "2026-07"},
+        {"date": 20260701}, {"turns": "9"}, {"turns": 2}, {"branch": ["x"]}, {"end": "x" * 5000},
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_an_entry_that_is_no_such_line_costs_itself_only(tmp_path: Path, row: dict[str, Any]) -> None:
+    other = {"name": "talk-0", "title": "Name the cart", "date": "2026-06-01"}
+    assert told_of(tmp_path, row, other) == ["- “Name the cart” [from: talk-0, 2026-06-01]"]
+
+
+def test_one_title_stands_once_and_nothing_of_another_repository_in_the_same_folder(tmp_path: Path) -> None:
+    """What was asked in the repository that lay there before is not this one's."""
+    again = {"name": "talk-2", "project": "/srv/shop/web", "project_root": "/srv/shop/web", "date": "2026-07-02"}
+    for rows in (({}, again), (again, {})):
+        told = told_of(tmp_path, *rows, roots=("/srv/shop", "/srv/shop/web"))
+        assert told == ["- “Sort the cart” [from: talk-2, 2026-07-02]"]
+    later = {"name": "talk-5", "date": "2026-07-05"}
+    for rows in (({}, later), (later, {})):
+        assert told_of(tmp_path, *rows) == ["- “Sort the cart” [from: talk-5, 2026-07-05]"]
+    before = {"project_key": "commit:old", "at": "2026-06-01", "title": "Hide the old key"}
+    now = {"project_key": "commit:new", "name": "talk-3", "at": "2026-07-09", "title": "Show the new key"}
+    assert told_of(tmp_path, before, now) == ["- “Show the new key” [from: talk-3, 2026-07-01]"]
+
+
+def test_a_key_in_the_name_of_a_branch_is_kept_nowhere(tmp_path: Path, tell: Tell) -> None:
+    key = "sk-ant-api03-" + "Ab3" * 31
+    held(tmp_path, "shop", 1, "2026-06-01", *talk("Make the cart forget"), branch=f"fix-{key}")
+    assert "Make the cart forget" in tell("shop")[0]
+    kept = [path for path in tmp_path.rglob("*") if path.is_file() and "kept" not in path.parts]
+    assert not [path for path in kept if key[:60].encode() in path.read_bytes()]

@@ -29,6 +29,9 @@ UNPLACED = "unplaced"
 DOMAIN_CHARACTERS = 60
 _LEVELS = 24
 MAX_COMMITS = 5000
+MAIN = ("main", "master", "trunk", "develop")
+NO_BRANCH = (*MAIN, "HEAD", "detached", "")
+"""What tools write where somebody works on no branch of its own."""
 """The root commit is looked for in a history of fewer commits than this (0.02 s of git's time); a longer one is known
 by its remote alone."""
 GIT_SECONDS = 2.0

@@ -251,7 +251,7 @@ TITLE_TURNS = 5
 TITLE_CHARACTERS = 80
 """The characters of the title."""
 _PLAN = re.compile(r"implement (?:the following|this) plan\b", re.IGNORECASE)
-_SET_UP = re.compile(r"/(?:add|drop|read-only|ls|model|clear|reset|config|init|mcp|resume)\b", re.IGNORECASE)
+_SET_UP = re.compile(r"/(?:add|drop|read-only|ls|model|clear|reset|config|init|mcp|resume)(?=\s|$)", re.IGNORECASE)
 """Orders to a tool before the work: files for it to see, the model that it asks."""
 _TAG = re.compile(r"</?([\w-]+)>|<([\w-]+)>.*</\2>")
 """A line that a tool puts around what was typed: its time, where it begins."""
@@ -275,7 +275,7 @@ def first_line(turns: Sequence[Turn]) -> str:
             break
         typed = [row for row in turn.text[:4000].split("\n") if not row.lstrip().startswith("```")]
         rows = [_DECORATION.sub("", row).strip() for row in typed]
-        line = next((row for row in rows if row and not _TAG.fullmatch(row)), "")
+        line = next((row for row in rows if row and not _TAG.fullmatch(row)), next(filter(None, rows), ""))
         if _PLAN.match(line):
             said = next((turn.text[:4000] for turn in turns[at + 1 : at + 3] if turn.role == "assistant"), "")
             behind = rows[1:] or [_DECORATION.sub("", row).strip() for row in said.split("\n")]

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from core.base.paths import Paths
+from core.base.project import MAIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ SECONDS = 0.5
 LEAST = 30
 """The characters of the shortest part by which a sentence is known."""
 _ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|; ")
-MAIN = ("main", "master", "trunk", "develop")
 _PATH = re.compile(r"(?<![\w/.:@-])(?:[\w@.-]+/)+[\w@-][\w@.-]*\.[A-Za-z]\w{0,7}\b")
 _SYMBOL = re.compile(r"`(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w{3,60})(?:\(\))?`")
 _IS_SYMBOL = re.compile(r"\(\)|[a-z0-9]_[a-z0-9]|[a-z][A-Z]")

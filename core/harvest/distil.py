@@ -198,8 +198,10 @@ def _entry_of(step: Step, tail: Tail, harvest: Harvest) -> dict[str, Any]:
     entry: dict[str, Any] = {"bytes": step.artifact.size, "format": tail.conversation.format}
     if title := title_of(harvest.title):
         entry["title"] = title
-    if branch := tail.conversation.branch:
-        entry["branch"] = branch[:BRANCH_CHARACTERS]
+    if branch := redact(tail.conversation.branch).text[:BRANCH_CHARACTERS]:
+        entry["branch"] = branch
+    if ended := tail.conversation.ended:
+        entry["ended"] = ended
     if harvest.folder:
         entry |= project_entry(harvest.folder, tail.conversation.repository)
     elif any(isinstance(event, Edit) for turn in tail.conversation.turns for event in turn.events):

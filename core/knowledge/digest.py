@@ -19,6 +19,7 @@ from core.base import files
 from core.base.markdown import ARROW, BY_HAND, CONFLICTS_LEFT, NO_RESULT, NOT_COMMITTED, Bullet, Provenance
 from core.base.marks import BREAKS, for_prompt, tame
 from core.base.paths import Paths
+from core.base.project import NO_BRANCH
 from core.base.result import KnowledgeError
 from core.knowledge.categories import CATEGORY, read_category
 from core.knowledge.confirmed import read_confirmed
@@ -152,9 +153,10 @@ def _earlier_versions(playbooks: Sequence[Bullet]) -> set[str]:
 _LEFT_IN_GIT = re.compile(
     rf"(?:Commit `[^`]+`(?:, `[^`]+`)*(?: on branch \S+)?: {NOT_COMMITTED}|"
     rf"Finish `git [^`]+`(?: on branch \S+)?: {CONFLICTS_LEFT}|"
+    r"Commit the conflicts of `[^`]+`(?: on branch \S+)?: worked on, and not committed in the session|"
     rf"Check whether (?:the commit “[^”]*”|`[^`]*`) went through(?: on branch \S+)?: {NO_RESULT})\Z"
 )
-"""How a harvest by rules tells what a session left in its work tree."""
+"""How a harvest by rules tells, and in an earlier version told, what a session left in its work tree."""
 
 
 def _seen_by_git(tasks: Sequence[Bullet], own: Iterable[Bullet], projects: Projects) -> set[str]:
@@ -352,27 +354,25 @@ def project_digest(
     return replace(digest, text=digest.text.removesuffix(note) + below + note)
 
 
-_SINCE_THEN = re.compile(r"(?: and)? not (?:committed|pushed) in the session|(?:; )?\ba question open\b")
+_SOON_SETTLED = re.compile(r"(?: and)? not (?:committed|pushed) in the session|(?:; )?\ba question open\b")
 """What of the state of a conversation is mostly settled by the next one: people commit by hand, and answer."""
 
 
 def _recent_section(projects: Projects, here: Here, room: int) -> str:
     """The last conversations of a project, as many as fit; "" for none. Who goes on with something says "it", "#4" or
     "the other branch", and no line of the category files tells which conversation that was."""
-    from core.knowledge.projects import RECENT_AT_MOST
+    from core.knowledge.projects import recent_in
 
-    rows = sorted((row for root in here.roots for row in projects.recent.get(root, ())), reverse=True)
     short = _short_provenances(projects)
-    told: list[str] = []
-    for row in rows[:RECENT_AT_MOST]:
-        on = f" on branch {row.branch}" if row.branch not in ("", "main", "master") else ""
-        left = f": {end}" if (end := _SINCE_THEN.sub("", row.end)) else ""
-        line = " ".join(f"- “{row.title}”{on}{left} {Provenance(row.name, row.day)}".split())
-        told += [short(tame(line, origins=True)) + "\n"]
-    heading = f"\n## {RECENT_TITLE}\n"
-    while told and _size(heading + "".join(told)) > room:
-        told.pop()
-    return heading + "".join(told) if told else ""
+    section = f"\n## {RECENT_TITLE}\n"
+    lines = ""
+    for row in recent_in(here, projects):
+        branch = f" on branch {row.branch}" if row.branch not in NO_BRANCH else ""
+        state = f": {end}" if (end := _SOON_SETTLED.sub("", row.end)) else ""
+        line = " ".join(f"- “{row.title}”{branch}{state} {Provenance(row.name, row.day)}".split())
+        line = short(tame(line, origins=True)) + "\n"
+        lines += line if _size(section + lines + line) <= room else ""
+    return section + lines if lines else ""
 
 
 NEVER = "9999-12-31"

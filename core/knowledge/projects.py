@@ -44,6 +44,7 @@ from core.knowledge.same import mark_of_text
 
 OWN, NONE, OTHER = 0, 1, 2
 """How near words are to a project: said in it; the user's own, in whatever project; said in another one."""
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 UNTOLD = "?"
 """Stands for the project of a conversation where nothing tells which: its lines are no other project's either."""
 NOWHERE = ""
@@ -74,11 +75,11 @@ _Place = tuple[str, str]
 
 
 class Recent(NamedTuple):
-    """A conversation as the ledger tells it: its day, when it was harvested (the later of two of one day), its name as
-    provenances tell it, its title, the branch that it was on, and how it was left ("" where nobody knows)."""
+    """A conversation as the ledger tells it: its day, the time of its last turn, its name as provenances tell it, its
+    title, the branch that it was on, and how it was left ("" where nobody knows)."""
 
     day: str
-    at: str
+    ended: str
     name: str
     title: str
     branch: str
@@ -192,27 +193,40 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> Projects:
     projects.places = {
         one: newest[place[0]][2] if one == place[0] else place[1] for place in order for one in (called(place),)
     }
-    held: dict[str, list[Recent]] = {}
+    held: dict[str, dict[str, Recent]] = {}
     for place, rows in recent.items():
-        held.setdefault(called(place), []).extend(rows.values())
-    projects.recent = {root: sorted(rows, reverse=True)[:RECENT_AT_MOST] for root, rows in held.items() if rows}
+        for row in rows.values():
+            keep_recent(held.setdefault(called(place), {}), row)
+    projects.recent = {root: sorted(rows.values(), reverse=True)[:RECENT_AT_MOST] for root, rows in held.items()}
     return projects
+
+
+def recent_in(here: Here, projects: Projects) -> list[Recent]:
+    """The last conversations of a project, the newest first."""
+    rows: dict[str, Recent] = {}
+    for row in (row for root in here.roots for row in projects.recent.get(root, ())):
+        keep_recent(rows, row)
+    return sorted(rows.values(), reverse=True)[:RECENT_AT_MOST]
 
 
 def _note_recent(rows: dict[str, Recent], name: str, entry: Mapping[str, Any]) -> None:
     """Keep a harvested conversation among the recent ones of its place, where it is one of them: by its title, so that
     of one that went on, and of several that asked for the same, the last is told."""
-    day, title = str(entry.get("date") or ""), str(entry.get("title") or "")
+    told = [entry.get(key) or "" for key in ("date", "ended", "title", "branch", "end")]
+    if not all(isinstance(one, str) for one in told) or not _DAY.fullmatch(told[0]):
+        return
+    day, ended, title, branch, end = told
     turns = entry.get("turns")
     if title.endswith(" subagent)"):  # as OpenCode calls what its own assistant asks for
         return
-    if entry.get("status") != "harvested" or not (day and title and isinstance(turns, int) and turns >= LEAST_TURNS):
-        return
-    row = Recent(
-        day, str(entry.get("at", "")), name, title, str(entry.get("branch") or ""), str(entry.get("end") or "")
-    )
-    rows[title] = max(row, rows.get(title, row))
-    if len(rows) > 2 * RECENT_AT_MOST:  # a ledger may have a hundred thousand
+    if entry.get("status") == "harvested" and title and isinstance(turns, int) and turns >= LEAST_TURNS:
+        keep_recent(rows, Recent(day, ended, name, title, branch, end))
+
+
+def keep_recent(rows: dict[str, Recent], row: Recent) -> None:
+    """Put one among others, each title once, and few of them: a ledger may have a hundred thousand."""
+    rows[row.title] = max(row, rows.get(row.title, row))
+    if len(rows) > 2 * RECENT_AT_MOST:
         for one in sorted(rows.values())[:-RECENT_AT_MOST]:
             del rows[one.title]
 

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from core.base.project import NO_BRANCH
 from core.conversations.conversation import Conversation, Turn
 from core.conversations.events import Call, Command, Edit, Event, Question
 from core.conversations.ran import End, read_end
@@ -101,7 +102,7 @@ class Session:
     def on_branch(self) -> str:
         """ " on branch X" for a branch with work of its own, else ""."""
         branch = self.conversation.branch
-        return f" on branch {branch}" if branch not in MAIN else ""
+        return f" on branch {branch}" if branch not in NO_BRANCH else ""
 
     @cached_property
     def subject(self) -> str:
@@ -121,7 +122,6 @@ class Session:
         return tuple(_exchanges(self))
 
 
-MAIN = ("main", "master", "develop", "HEAD", "detached", "trunk", "")
 LEAST_SUBJECT = 4
 _STAMP = re.compile(r"\s*\(\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}[^)]*\)\s*$")
 _BOLD_LINE = re.compile(r"^\*\*([^*\n]{2,60})\*\*[:：]?$")

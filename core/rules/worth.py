@@ -25,12 +25,14 @@ LEAST = 0.35
 """From this probability on a unit is worth a line."""
 MAX_LINES = 2
 """Lines of one session at most."""
-FOUND_IN_REVIEW = "found in a review that changed nothing"
+FOUND_IN_REVIEW = "found in a review, not mended there"
 OPENING = 200
 """Characters of a first request that say what a session is for."""
 SAME_STEMS, LEAST_STEMS = 0.5, 4
 BIAS = "bias"
-_REVIEW = re.compile(r"\b(?:review|audit)|审查|评审|レビュー|리뷰|\brevisi[oó]n", re.IGNORECASE)
+_REVIEW = re.compile(
+    r"\b(?:review(?:er|ing)?|revue de code|prüfe|revisi[oó]n de)\b|审查|评审|レビュー|리뷰", re.IGNORECASE
+)
 
 
 @cache
@@ -124,7 +126,7 @@ _CHOICE = re.compile(rf"\b(?:instead of|rather than)\b|{_DECIDED.pattern}", re.I
 # --- what a line looks like ---
 
 PAST = re.compile(
-    r"(?:done[.!]|completed\b|builds? clean\w*[.!]|verified\b|verification(?::| was\b)|"
+    r"(?:done[.!]|completed(?=[.!:]| \w+:)|builds? clean\w*[.!]|verified\b|verification(?::| was\b)|"
     r"(?:the |key |main )+changes(?: are| include)?:|"
     r"(?:`[^`]+`(?:,? (?:and )?`[^`]+`)*\s*[:—–-]*\s*)?(?:(?:also|now) )?(?:added|removed|renamed|replaced|changed|"
     r"updated|moved|fixed|excluded|downgraded|upgraded|wrapped|reduced|increased|introduced|reordered|consolidated|"
@@ -156,7 +158,9 @@ def features(line: str) -> Iterator[str]:
 
 _SPEAKS = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Ww]e|[Oo]ur|us|[Yy]ou|[Yy]our|[Ll]et['’]s)\b(?!/)")
 """Words of a talk, not of a statement."""
-_GUESS = re.compile(r"\b(?:seems?|appears?|might|maybe|probably|perhaps|likely|possibly|could be)\b", re.IGNORECASE)
+_GUESS = re.compile(
+    r"\b(?:seems?|appears? (?:to|that|safe)|might|maybe|probably|perhaps|likely|possibly|could be)\b", re.IGNORECASE
+)
 _NUMBER = re.compile(r"^(?:\(\w{1,3}\)\s*|\d{1,2}[.)]\s+|[✅❌⚠️💡❓🔴🟡🟢•👉]+\s*)+")
 _TWICE = re.compile(r"(`[^`\n]+`)(?:,? (?:and )?\1)+")
 

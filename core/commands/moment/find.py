@@ -144,13 +144,13 @@ def _found(workspace: Workspace, asked: Asked) -> FindReport:
         unreadable = unread(database) if database is not None and not firm else 0
     notes = [look.understood] if look.understood else []
     notes += [f"nobody said {typed}: it was taken for {word}" for typed, word in look.misspelt() if tells]
-    if asks_what_is_open(text) and not any(row.key.startswith(CATEGORY["tasks_open"].file) for row in shown):
-        notes.append("no task is open")
     notes += [f"of {own.folder} alone; another project of that name: {', '.join(alike[:ALIKE])}"] if alike else []
     notes += _of_the_whole(look, own, wide, shown, spoken, unsaid, firm=firm, lists=lists)
     notes += [f"{count(unreadable, 'conversation')} could not be read"] if unreadable else []
     ends = "stands nowhere that is searched (of what a tool printed only its ends are); its words were"
     lost = [f"the phrase {phrase!r} {ends}" for phrase in missing]
+    if look.none_open:
+        lost.append(f"no task is open{f' in {os.path.basename(own.folder)}' if own.folder else ''}")
     warnings = [one for one in (problem, *wide.warnings, *look.warnings) if one]
     if lists:
         warnings = list(dict.fromkeys((*warnings, *look.asides, *remarks(text, look.hits, look.nothing))))

@@ -286,10 +286,7 @@ def find_lines(report: FindReport, room: int = 0, clean: Callable[[str], str] = 
     left out, and counted. `clean` is what text goes through before it is told, each by itself: the name of a session
     behind a word like "password" is none."""
     lines: list[str] = []
-    weak = any(row.weak for row in report.hits[:1])  # then so is each, and that is the first thing to know of them
-    note = [clean(report.note)] if report.note else []
-    head = [*([clean(report.lost)] if report.lost else []), *(note if weak else [])]
-    tail = [] if weak else note
+    head, tail = ([clean(part) for part in parts] for parts in _around(report))
     others = _others(report, clean)
     for first in report.hits[: bool(room)]:  # who has all the room has no tool to read on with
         if first.places and first.left and first.sharp < PARTLY and not first.weak:
@@ -308,6 +305,13 @@ def find_lines(report: FindReport, room: int = 0, clean: Callable[[str], str] = 
         left -= len(line) + 1
     before, behind = ([f"({one_line(part)})" for part in parts] for parts in (head, tail))
     return [*before, *lines, *behind, *others]
+
+
+def _around(report: FindReport) -> tuple[list[str], list[str]]:
+    """What is to be known before the hits, and what behind them. A weak one makes all weak: that comes first."""
+    note = [report.note] if report.note else []
+    weak = any(row.weak for row in report.hits[:1])
+    return [*([report.lost] if report.lost else []), *(note if weak else [])], [] if weak else note
 
 
 def _others(report: FindReport, clean: Callable[[str], str]) -> list[str]:
@@ -367,12 +371,12 @@ def terminal_text(report: FindReport) -> str:
     """The same for a person at a terminal: below each hit's head its passage, a paragraph for each turn."""
     width = max(40, min(WIDEST, shutil.get_terminal_size().columns)) - 3
     wrapper = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
-    rows = [f"({one_line(report.lost)})"] if report.lost else []
+    head, tail = ([f"({one_line(part)})" for part in parts] for parts in _around(report))
+    rows = head
     for number, row in enumerate(report.hits, start=1):
         rows.append(one_line(f"{number}. {' '.join([f'[{_about(row)}]', *_behind(row, str)])}"))
         said = _TURN.sub("\n", row.text).split("\n")
         lines = [line for part in said for line in wrapper.wrap(part)]
         most = FIRST_LINES if number == 1 else OTHER_LINES
         rows += [f"   {line}" for line in lines[:most]] + ["   …"] * (len(lines) > most)
-    rows += [f"({one_line(report.note)})"] if report.note else []
-    return "\n".join([*rows, *_others(report, str)] or ["nothing found"]) + "\n"
+    return "\n".join([*rows, *tail, *_others(report, str)] or ["nothing found"]) + "\n"

@@ -93,7 +93,7 @@ class Look:
         self.filtered = bool(kind or tag or self.dated or wanted.sources or wanted.role)
         self._texts: list[str] = []
         self._weighed: dict[tuple[int, tuple[int, ...]], Weighed | None] = {}
-        self.is_exact = False
+        self.is_exact = self.none_open = False
         self.entries = self.turns = 0
         self.hits: list[Hit | ConversationHit] = []
         self.understood = ""
@@ -180,6 +180,7 @@ class Look:
         from core.commands.bullets import tasks_by_date  # it loads what changes bullets
 
         found = [row for row, _ in tasks_by_date(self._workspace, "open") if scope.tells(row.bullet)][: self._most]
+        self.none_open = not found
         made = [(f"{row.file}:{row.bullet.line}", row.bullet.text, row.bullet.provenance) for row in found]
         entries = [Entry("bullet", key, "", text, by.date if by else "", str(by or "")) for key, text, by in made]
         return [replace(self._entry(Hit(entry, 1.0, ()), True), weak=False, sharp=1.0) for entry in entries]
