@@ -8,27 +8,28 @@ to read all facts and bullets; that takes seconds in a large home, and this a te
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from core.base import files
 from core.base.checked_lines import decode_line
 from core.base.conflict import may_conflict
-from core.base.entry import statement_key, statement_mark
+from core.base.entry import statement_mark
 from core.base.markdown import parse_bullets, split_lines, without_emphasis
 from core.base.paths import Paths
 from core.factindex import index
-from core.factindex.facts import as_fact, marks_of
+from core.factindex.facts import FACT_CHARACTERS, as_fact, marks_of
 from core.factindex.follow import REDACTED, is_of_bullet
-from core.factindex.record import history_of, record_path
+from core.factindex.record import History, history_of, record_path
 from core.knowledge.categories import CATEGORY_FILES, note_files, read_text
 from core.knowledge.removed import Removed, read_removed
 
 _DASH = "- "
-_WORDS = re.compile(r"[a-z0-9]+")
-_UNDONE = b'"t":"undone"'
+_SIGNS = bytes(code for code in range(128) if not chr(code).isalnum() and chr(code) not in "~\n")
+"""What two lines may differ in that say the same; not the tilde, by which a struck one is told from the others."""
+FEW = 10
+"""From so many facts on that no bullet says, the whole record is read: before that single lines of it are quicker."""
 
 
 class StandingFacts:
@@ -36,62 +37,45 @@ class StandingFacts:
 
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
-        self._known: dict[tuple[str, str], bool] = {}
+        self._looked_up = 0
 
     def tells(self, fact_id: str, text: str) -> bool:
         """Whether a fact may be told: a bullet says it, or it is the user's own, whose words no harvest wrote. Raises
         OSError where a file cannot be read."""
-        asked = fact_id, text
-        if asked not in self._known:
-            self._known[asked] = self._is_told(fact_id, text)
-        return self._known[asked]
-
-    def _is_told(self, fact_id: str, text: str) -> bool:
-        if REDACTED in text:
-            return True  # the words of its bullet are others
-        plain = _plain(as_fact(text))
-        if plain in self._statements and text not in self._removed:
+        if REDACTED in text or self._is_said(text, self._lines):  # the words of its bullet are others
             return True
-        words = self._as_written(fact_id, text)
-        return not self._is_harvested(fact_id, words) or self._is_said(words)
+        if not self._is_harvested(fact_id, text):
+            words = self._as_written(fact_id, text)
+            if words == text or not self._is_harvested(fact_id, words):
+                return True
+        return self._is_said(text, self._noted)
 
-    # --- the lines --------------------------------------------------------------------------------------------------
+    # --- the bullets ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _lines(self) -> _Lines:
+        return _Lines(self._paths.knowledge / file for file in CATEGORY_FILES)
+
+    @cached_property
+    def _noted(self) -> _Lines:
+        return _Lines(note_files(self._paths))
 
     @cached_property
     def _removed(self) -> Removed:
         return read_removed(self._paths)
 
-    @cached_property
-    def _lines(self) -> list[str]:
-        return _lines_of(self._paths.knowledge / file for file in CATEGORY_FILES)
-
-    @cached_property
-    def _statements(self) -> frozenset[str]:
-        """What most lines say, letter by letter: who looks for one finds nearly all of them here."""
-        said = (line[len(_DASH) :].partition(" [from: ")[0].rstrip() for line in self._lines)
-        return frozenset(map(_plain, said))  # what is struck keeps its tildes, and no fact begins with them
-
-    @cached_property
-    def _folded(self) -> list[tuple[str, str]]:
-        """Each line as it is looked through, and as it stands; those of the notes too."""
-        lines = [*self._lines, *_lines_of(note_files(self._paths))]
-        return [(line.casefold(), line) for line in lines]
-
-    def _is_said(self, text: str) -> bool:
-        """The same for what differs in signs alone, has a detail behind it, or was removed and written again by hand:
-        only the lines that have all words of it are taken apart."""
+    def _is_said(self, text: str, lines: _Lines) -> bool:
         said = as_fact(text)
-        words = sorted(set(_WORDS.findall(statement_key(said))), key=len, reverse=True)
-        wanted = statement_mark(said)
-        for folded, line in self._folded:
-            if all(word in folded for word in words):
-                (bullet,) = parse_bullets(line)
-                stands = not bullet.struck and not self._removed.keeps_away(bullet)
-                if stands and statement_mark(as_fact(bullet.text)) == wanted:
-                    return True
+        near = lines.near(said)
+        wanted = statement_mark(without_emphasis(said)) if near else ""
+        for line in near:
+            (bullet,) = parse_bullets(line)
+            fits = statement_mark(without_emphasis(as_fact(bullet.text))) == wanted
+            if fits and not bullet.struck and not self._removed.keeps_away(bullet):
+                return True
         return False
 
-    # --- the record -------------------------------------------------------------------------------------------------
+    # --- the facts --------------------------------------------------------------------------------------------------
 
     @cached_property
     def _index(self) -> bytes:
@@ -103,33 +87,47 @@ class StandingFacts:
         return fact.fact if fact is not None and without_emphasis(fact.fact) == text else text
 
     @cached_property
-    def _record(self) -> bytes:
-        return files.read_or_empty(record_path(self._paths.state))
+    def _record(self) -> list[bytes]:
+        return files.read_or_empty(record_path(self._paths.state)).split(b"\n")
+
+    @cached_property
+    def _history(self) -> History:
+        return history_of(filter(None, map(decode_line, self._record)))
 
     def _is_harvested(self, fact_id: str, text: str) -> bool:
         """Whether a harvest made the fact of a bullet with these words."""
-        marks = [mark.encode() for mark in marks_of(text)]
-        if not any(mark in self._record for mark in marks):
-            return False
-        wanted = (*marks, f'"{fact_id}"'.encode(), _UNDONE)
-        rows = (line for line in self._record.split(b"\n") if any(part in line for part in wanted))
-        records = [record for record in map(decode_line, rows) if record is not None]
-        return is_of_bullet(history_of(records), fact_id, text)
+        self._looked_up += 1
+        if self._looked_up > FEW:
+            return is_of_bullet(self._history, fact_id, text)
+        wanted = (*(mark.encode() for mark in marks_of(text)), f'"{fact_id}"'.encode(), b'"t":"undone"')
+        rows = (line for line in self._record if any(part in line for part in wanted))
+        return is_of_bullet(history_of(filter(None, map(decode_line, rows))), fact_id, text)
 
 
-def _plain(text: str) -> str:
-    """A statement without the signs that a search leaves out when it shows a line."""
-    return text.replace("`", "").replace("**", "").removeprefix("\\")
+class _Lines:
+    """The bullets of some files, by what they say without regard to signs: so one is found without parsing all."""
+
+    def __init__(self, places: Iterable[Path]) -> None:
+        lines = [line for place in places for line in _bullets_in(read_text(place))]
+        said = [line.rpartition(" [from: ")[0].removeprefix(_DASH) or line for line in lines]
+        said = [row if len(row) <= FACT_CHARACTERS else as_fact(row) for row in said]
+        self._by_letters: dict[bytes, list[str]] = {}
+        for letters, line in zip(_letters("\n".join(said)).split(b"\n"), lines, strict=False):
+            self._by_letters.setdefault(letters, []).append(line)
+
+    def near(self, text: str) -> Sequence[str]:
+        """The lines that may say a text."""
+        return self._by_letters.get(_letters(text), ())
 
 
-def _lines_of(places: Iterable[Path]) -> list[str]:
+def _letters(text: str) -> bytes:
+    return text.casefold().encode("utf-8", "replace").translate(None, _SIGNS)
+
+
+def _bullets_in(text: str) -> list[str]:
     """The lines that are bullets; of a merge conflict those of both sides."""
-    found: list[str] = []
-    for place in places:
-        text = read_text(place)
-        lines = [row.raw for row in parse_bullets(text)] if may_conflict(text) else split_lines(text)
-        found += [line for line in lines if line.startswith(_DASH)]
-    return found
+    lines = [row.raw for row in parse_bullets(text)] if may_conflict(text) else split_lines(text)
+    return [line for line in lines if line.startswith(_DASH)]
 
 
 def telling(paths: Paths) -> Callable[[str, str], bool]:
