@@ -68,8 +68,7 @@ class StandingFacts:
         said = as_fact(text)
         near = lines.near(said)
         wanted = statement_mark(without_emphasis(said)) if near else ""
-        for line in near:
-            (bullet,) = parse_bullets(line)
+        for bullet in (row for line in near for row in parse_bullets(line)):
             fits = statement_mark(without_emphasis(as_fact(bullet.text))) == wanted
             if fits and not bullet.struck and not self._removed.keeps_away(bullet):
                 return True

@@ -17,6 +17,8 @@ from core.commands.workspace import open_workspace
 from core.injection import stable_prefix
 from core.mcp_server.server import build_server
 from tests.cli_call import call
+from tests.facts_home import cli, learn
+from tests.harvest_world import World
 from tests.shop import shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
 
 OLD = "The nightly upload takes forty minutes"
@@ -235,3 +237,23 @@ def test_a_fact_that_only_repeats_a_line_is_no_second_hit(home: Path, case: str)
     hits = json.loads(told("find", *ASKS.split(), "--json"))["hits"]
     said = [hit for hit in hits if hit["text"].startswith(OLD)]
     assert [hit["kind"] for hit in said] == ["bullet"]
+
+
+SHAPES: dict[str, tuple[dict[str, Any], str]] = {
+    "code inside a word": ({"facts": ["The flag is --zone=`quince` here"]}, "quince"),
+    "a playbook": ({"playbooks": [{"name": "Water the quince", "steps": ["open the tap", "close it"]}]}, "quince"),
+    "with a long detail": ({"facts": [{"statement": "The quince is watered", "detail": "at dawn " * 40}]}, "quince"),
+}
+
+
+@pytest.mark.parametrize("case", SHAPES)
+def test_a_line_of_any_shape_is_known_as_that_of_its_fact(world: World, case: str) -> None:
+    rows, word = SHAPES[case]
+    learn(world, **rows)
+    asks = ("search", "--kind", "fact", word)
+    assert "1. [fact" in cli(world, *asks)[1]
+    place = next(path for path in world.paths.knowledge.glob("*.md") if word in path.read_text())
+    place.write_text(place.read_text().replace(word, "medlar"))
+    assert "[fact" not in cli(world, *asks)[1], "its words are others now"
+    place.write_text(place.read_text().replace("medlar", word))
+    assert "1. [fact" in cli(world, *asks)[1]
