@@ -253,13 +253,15 @@ def _facts(
     paths: Paths, config: Config, folder: Path | None, environment: Mapping[str, str] | None
 ) -> tuple[str, tuple[str, ...]]:
     from core.factindex.bootstrap import from_index  # off unless the settings want facts
+    from core.standing_facts import telling
 
     variables = os.environ if environment is None else environment
     known = attempt(known_projects, paths, variables)
     if isinstance(known, KnowledgeError):
         return "", (f"the conversation starts without the facts: {known.error}",)
     domains = domains_in(here_in(str(folder or ""), known.value, variables), known.value)
-    found = attempt(from_index, paths.knowledge, (*domains, GLOBAL), datetime.now(UTC), secrets=config.redact)
+    tells = telling(paths)
+    found = attempt(from_index, paths.knowledge, (*domains, GLOBAL), datetime.now(UTC), tells, secrets=config.redact)
     if isinstance(found, KnowledgeError):
         return "", (f"the conversation starts without the facts: {found.error}",)
     return found.value.text, ()

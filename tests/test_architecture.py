@@ -47,13 +47,15 @@ MAY_IMPORT = {
         "core.harvest": "core.base core.conversations core.knowledge core.sources core.rules core.harvest",
         "core.conversation_index": "core.base core.conversations core.sources core.search core.conversation_reading",
         "core.conversation_reading": "core.base core.conversations core.sources core.search",
-        "core.injection": "core.base core.knowledge core.context_files core.factindex",
+        "core.standing_facts": "core.base core.knowledge core.factindex",
+        "core.injection": "core.base core.knowledge core.context_files core.factindex core.standing_facts",
         # One program for the hooks of other tools: it loads little, and may never wait for a database layer.
         "core.give": "core.base core.knowledge core.search core.experience core.give",
         "core.commands":
             "core.base core.conversations core.llm core.knowledge core.context_files core.memories "
             "core.memory_file core.factindex core.search core.agents core.library core.sources core.rules "
-            "core.harvest core.conversation_index core.injection core.give core.experience core.commands",
+            "core.harvest core.conversation_index core.standing_facts core.injection core.give core.experience "
+            "core.commands",
         # The faces may name records of the rooms that commands return, and nothing that acts.
         "core.cli": "core.base core.commands core.give.hint core.cli",
         "core.mcp_server": "core.base core.commands core.mcp_server",

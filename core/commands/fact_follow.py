@@ -30,6 +30,13 @@ def bullets_of_store(paths: Paths) -> Bullets | None:
     """What the category files and notes say, as facts would; None while one of them cannot be trusted: it stands in
     a merge conflict, or was there and is gone. Raises OSError when one cannot be read: facts that did not follow a
     removal must not pass for settled."""
+    told, sure = bullets_told(paths)
+    return told if sure else None
+
+
+def bullets_told(paths: Paths) -> tuple[Bullets, bool]:
+    """The same for who only reads, and whether every file can be trusted: what none of them says now is not told."""
+    sure = True
     live: dict[str, str] = {}
     changes = read_changes(paths)
     known = {row.file for row in changes}
@@ -39,13 +46,13 @@ def bullets_of_store(paths: Paths) -> Bullets | None:
         path = paths.knowledge / file
         text = read_text(path)
         if may_conflict(text) or (file in CATEGORY_FILES and file in known and not files.exists(path)):
-            return None
+            sure = False
         standing[file] = parse_bullets(text)
         rows = (row for row in standing[file] if not row.struck and not removed.keeps_away(row))
         live.update((statement_mark(text), text) for text in (as_fact(row.text) for row in rows))
     away = frozenset(statement_mark(as_fact(row.text)) for row in removed.rows)
     replaced = _replaced_in_editor(changes, standing) | _replaced(changes)
-    return Bullets(live, replaced, away, removed.is_purged)
+    return Bullets(live, replaced, away, removed.is_purged), sure
 
 
 def _replaced(changes: Iterable[Change]) -> dict[str, str]:

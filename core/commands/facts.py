@@ -19,7 +19,7 @@ from core.base.project import GLOBAL, is_below
 from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.base.secrets.redact import redact
 from core.commands.fact_feed import left_out, lines_too_long, sync_facts
-from core.commands.fact_follow import LINE_STAYS, bullets_of_store
+from core.commands.fact_follow import LINE_STAYS, bullets_told
 from core.commands.row import flag, group, listed, option, optional, repeated, single, whole_number
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace, utc_now
@@ -76,7 +76,7 @@ def current_facts(workspace: Workspace, now: datetime) -> tuple[list[Fact], list
     """All facts as the YAML files have them now, aged as in the index, in its order; nothing is written. What a user
     has edited shows at once, and a missing index.json is no loss."""
     with disk_errors("facts-unreadable", "the facts cannot be read"):
-        bullets = bullets_of_store(workspace.paths)
+        bullets, _ = bullets_told(workspace.paths)
         facts, found, _ = project(workspace.paths.knowledge, workspace.paths.state, now, bullets)
     return sorted(facts, key=sort_key), found.problems
 

@@ -41,6 +41,7 @@ from core.search.query import Hit as Hit
 from core.search.query import remarks as of_reasons
 from core.search.query import search as find
 from core.search.store import COLUMNS, Row, counted
+from core.standing_facts import telling
 
 LIMIT, MAX_LIMIT = 10, 1000
 VECTOR_SECONDS = 0.5
@@ -104,7 +105,8 @@ def search(
     with closing(opened_search(workspace, here)) as index:
         filters = Filters((kind,) if kind else (), tuple(tag or ()), since, before=before)
         near, note = near_in(workspace, index, folder, text)
-        hits = find(index, text, filters, limit, near, _not_removed(workspace.paths, keep))
+        keeps, stands = _not_removed(workspace.paths, keep), _standing(workspace.paths)
+        hits = find(index, text, filters, limit, near, keeps, stands)
         number = counted(index.database)
         nothing = "" if hits else _why_nothing(index, keep)
     warnings = [problem.message for problem in index.problems] + [one for one in (index.note, note) if one]
@@ -132,6 +134,13 @@ def _not_removed(paths: Paths, keep: Callable[[Entry], bool] | None) -> Callable
         return keep is None or keep(entry)
 
     return stays
+
+
+def _standing(paths: Paths) -> Callable[[Entry], bool]:
+    """Whether a fact still stands on a bullet, or is the user's own: the index has it as its file does, which follows
+    the bullets at the next harvest."""
+    tells = telling(paths)
+    return lambda entry: tells(entry.key, entry.text)
 
 
 def _without_removed(workspace: Workspace, hits: Sequence[Hit]) -> Sequence[Hit]:

@@ -56,13 +56,21 @@ def tokens_of(text: str) -> int:
     return -(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)
 
 
-def from_index(knowledge: Path, domains: Collection[str], now: datetime, *, secrets: bool = True) -> Bootstrap:
+def from_index(
+    knowledge: Path,
+    domains: Collection[str],
+    now: datetime,
+    tells: Callable[[str, str], bool] = lambda fact_id, text: True,
+    *,
+    secrets: bool = True,
+) -> Bootstrap:
     """The facts of these domains as index.json has them (that is what it is for), without those that have expired since
-    it was written. Raises KnowledgeError when it is missing or damaged."""
+    it was written, and those that must not be told any more, by id and words. Raises KnowledgeError when it is missing
+    or damaged."""
     read = index.read_index(knowledge)
     today = now.astimezone(UTC).date().isoformat()
     valid = [fact for fact in read if not (fact.expires and today > fact.expires)]
-    return choose(valid, domains, BUDGET, lambda text: redact(text).text if secrets else text)
+    return choose(valid, domains, BUDGET, lambda text: redact(text).text if secrets else text, tells)
 
 
 def choose(
@@ -70,10 +78,11 @@ def choose(
     domains: Collection[str],
     budget: int = BUDGET,
     clean: Callable[[str], str] = lambda text: text,
+    tells: Callable[[str, str], bool] = lambda fact_id, text: True,
 ) -> Bootstrap:
     """The facts of `domains` (repository, agent, global) that fit into `budget` tokens, headings included. Those of a
     repository or agent are chosen before the global ones; notes on single files are none of the global ones. `clean` is
-    handed each line and returns it without secrets."""
+    handed each line and returns it without secrets; `tells` is asked of each that there is room for."""
     fitting = [fact for fact in facts if fact.domain in domains and not fact.stale]
     fitting = [fact for fact in fitting if fact.domain != GLOBAL or FILE_NOTE not in fact.tags]
     fitting.sort(key=lambda fact: (fact.domain == GLOBAL, _rank(fact)))
@@ -81,6 +90,7 @@ def choose(
     lines: dict[str, str] = {}
     chosen: list[Fact] = []
     headed: set[str] = set()
+    untold = 0
     for fact in fitting:
         if left < 16 and chosen:
             break
@@ -88,6 +98,9 @@ def choose(
         line = _line(fact, clean)
         cost = len((lead + line).encode("utf-8", "replace"))
         if cost > left:
+            continue
+        if not tells(fact.id, fact.fact):
+            untold += 1
             continue
         left -= cost
         lines[fact.id] = line
@@ -98,7 +111,7 @@ def choose(
     for fact in chosen:
         text += (_heading(fact.category) if fact.category != category else "") + lines[fact.id]
         category = fact.category
-    return Bootstrap(tuple(domains), budget, tokens_of(text), tuple(chosen), len(fitting) - len(chosen), text)
+    return Bootstrap(tuple(domains), budget, tokens_of(text), tuple(chosen), len(fitting) - len(chosen) - untold, text)
 
 
 def _heading(category: str) -> str:

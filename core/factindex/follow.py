@@ -56,7 +56,7 @@ class Followed:
     reword: list[tuple[Fact, str]] = field(default_factory=list)
     back: list[Fact] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
-    held: int = 0
+    held: list[Fact] = field(default_factory=list)
     """The facts that have no bullet any more, and stay for the time being: they are too many at once."""
     again: int = 0
     """Those that come back of which the text was lost, and which are made again of their bullets."""
@@ -83,6 +83,18 @@ def follow(
     return done
 
 
+def is_of_bullet(history: History, fact_id: str, text: str) -> bool:
+    """Whether a fact has the words of the bullet that a harvest made it of. Else they are the user's own."""
+    return _made_of(history, fact_id, statement_mark(text)) in marks_of(text)
+
+
+def _made_of(history: History, fact_id: str, said: str) -> str:
+    """The mark of the bullet that a fact which says `said` follows, "" where no harvest made it."""
+    parts = split_id(fact_id)
+    seen = parts is not None and (parts[0], said) in history.seen
+    return history.made.get(fact_id, "") or (said if seen else "")
+
+
 def _after_bullets(
     found: FactFiles, history: History, bullets: Bullets, skipped: AbstractSet[str], done: Followed
 ) -> None:
@@ -90,7 +102,7 @@ def _after_bullets(
     said_now = {mark for row in found.placed.values() for mark in marks_of(row.fact.fact)}
     for name, row in found.placed.items():
         said = statement_mark(row.fact.fact)
-        made = history.made.get(name, "") or (said if (row.fact.domain, said) in history.seen else "")
+        made = _made_of(history, name, said)
         if said in bullets.live and made and made not in marks_of(row.fact.fact):
             done.records.append({"t": "reworded", "id": name, "mark": said})
         if said in bullets.live or name in skipped or REDACTED in row.fact.fact:
@@ -113,8 +125,8 @@ def _after_bullets(
             away.setdefault(row.file, []).append(row.fact)
     for file, facts in away.items():
         sure = [fact for fact in facts if statement_mark(fact.fact) in bullets.removed]
-        unsure = len(facts) - len(sure)
-        if is_sudden(unsure, len(found.by_name[file].placed) - len(sure)):
+        unsure = [fact for fact in facts if statement_mark(fact.fact) not in bullets.removed]
+        if is_sudden(len(unsure), len(found.by_name[file].placed) - len(sure)):
             done.held += unsure
         else:
             sure = facts

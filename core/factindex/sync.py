@@ -133,7 +133,7 @@ def project(
     if bullets is not None:
         followed = follow(found, history, bullets)
         words = {fact.id: text for fact, text in followed.reword}
-        gone = {fact.id for fact in followed.leave}
+        gone = {fact.id for fact in (*followed.leave, *followed.held)}
         facts = [fact._replace(fact=words.get(fact.id, fact.fact)) for fact in facts if fact.id not in gone]
         facts += followed.back
     return facts, found, history
@@ -282,8 +282,8 @@ def _tell(report: SyncReport, plan: Plan, lost: int) -> None:
         )
     if plan.followed.held:
         report.notes.append(
-            f"{plan.followed.held} facts have lost their bullets at once and stay: 'knowledge review --kind vanished'"
-            " lists what is missing"
+            f"{len(plan.followed.held)} facts have lost their bullets at once and stay: 'knowledge review --kind"
+            " vanished' lists what is missing"
         )
     if plan.followed.again:
         report.notes.append(

@@ -93,6 +93,8 @@ BEST_NEAR = 50
 Near: TypeAlias = Mapping[int, float]
 _COMING = {"part": PART, "prefix": PREFIX}
 _PLACE_OF_KIND = {kind: place for place, kind in enumerate(ENTRY_KINDS)}
+FACT, LINES = "fact", ("bullet", "note")
+"""The kinds of which one may only repeat what the others say."""
 BESIDE_IN_SMALL_INDEX, BESIDE_IN_LARGE_INDEX = 60, 10
 """The neighbours of at most this many of the best candidates may become hits too."""
 
@@ -154,18 +156,27 @@ def search(
     limit: int = 10,
     near: Near | None = None,
     keep: Callable[[Entry], bool] | None = None,
+    stands: Callable[[Entry], bool] | None = None,
 ) -> list[Hit]:
     """The best `limit` entries for a query, best first. Any text is a query; an empty one finds nothing. `near` is what
     vectors say (`Vectors.near`): it brings candidates of its own and is one more reason among the others. What `keep`
-    refuses is no hit, and confirms none."""
+    refuses is no hit, and confirms none. A fact that only says what a line says stands in no place of its own: the line
+    is the hit, in the better place of the two. Of any other `stands` is asked, as long as there is room for it."""
     query, found, ranked, _ = rank_all(index, text, filters, limit if keep is None else max(limit, KEPT_FROM), near)
+    if keep is not None:
+        ranked = [one for one in ranked if keep(one.seen.row.entry())]
+    lines: dict[str, Ranked] = {}
+    for one in ranked:
+        if one.seen.row.kind in LINES:
+            lines.setdefault(_statement(one.seen.row.text.partition("\n")[0]), one)
     hits: list[Hit] = []
     at: dict[str, int] = {}
-    for one in ranked:
-        row = one.seen.row
-        if keep is not None and not keep(row.entry()):
-            continue
-        same = "" if row.thread else folded(row.text).rstrip(" .")
+    for place in ranked:
+        row, one = place.seen.row, place
+        same = "" if row.thread else _statement(row.text)
+        if row.kind == FACT and same:
+            one = lines.get(same, place)
+            same = _statement(one.seen.row.text)
         if same and same in at:
             known, entry = hits[at[same]], row.entry()
             sources = (*known.confirmations, entry.provenance or entry.path)
@@ -173,12 +184,20 @@ def search(
             more = tuple(source for source in dict.fromkeys(sources) if source and source != own)
             hits[at[same]] = replace(known, confirmations=more)
         elif len(hits) < limit:
-            near_by = (near or {}).get(row.id, 0.0)
-            why = reasons(query, one.seen, one.literal, found.how.get(row.id, ""), near_by)
+            if row.kind == FACT and one is place and stands is not None and not stands(row.entry()):
+                continue
+            number = one.seen.row.id
+            near_by = (near or {}).get(number, 0.0)
+            why = reasons(query, one.seen, one.literal, found.how.get(number, ""), near_by)
             if same:
                 at[same] = len(hits)
-            hits.append(Hit(row.entry(), one.score, why, (), near_by))
+            confirmed = (row.provenance,) if one is not place and row.provenance else ()
+            hits.append(Hit(one.seen.row.entry(), place.score, why, confirmed, near_by))
     return hits
+
+
+def _statement(text: str) -> str:
+    return folded(text).rstrip(" .")
 
 
 class ThreadHit(NamedTuple):
