@@ -89,12 +89,14 @@ RUNS: dict[str, list[list[tuple[str, ...]]]] = {
 """What the sessions of each run ran; the last run is undone."""
 
 
-def session(home: Home, number: int, commands: tuple[str, ...]) -> None:
+def session(
+    home: Home, number: int, commands: tuple[str, ...], files: tuple[str, str] = ("rates.py", "banks.py")
+) -> None:
     """Two files of a project are changed, and commands are run there."""
     folder, name = home.path.parent / "rates", f"s{number}"
     folder.mkdir(exist_ok=True)
     rows: list[dict[str, Any]] = [turn("user", f"Read all banks up to number {number} and commit", 0, name, folder)]
-    for at, file in enumerate(("rates.py", "banks.py")):
+    for at, file in enumerate(files):
         rows += edited(folder / file, "a", f"b{number}", 1 + 2 * at, name, folder)
     for at, words in enumerate(commands):
         rows += ran(words, GIT.get(words, "ok"), False, 5 + 2 * at, name, folder)
@@ -120,6 +122,21 @@ def test_what_an_undone_run_left_changes_nothing(home: Home, runs: list[list[tup
         again = home.harvest("--again")
         assert home.texts() == before
         assert again == first.replace(f"knowledge: made a new home: {home.path}\n", "")
+
+
+def test_a_commit_counts_as_long_as_one_harvest_of_it_stands(home: Home) -> None:
+    """Of a session that went on the older harvest was undone, and what a later one left open was not told."""
+    session(home, 1, STATUS)
+    home.harvest()
+    session(home, 2, (*STATUS, COMMIT))
+    home.harvest()
+    older = home.run
+    session(home, 2, (*STATUS, COMMIT, TESTS))
+    home.harvest()
+    home.undo(older)
+    session(home, 3, STATUS, ("page.py", "menu.py"))
+    home.harvest()
+    assert "Commit `page.py`" in home.text("tasks.md")
 
 
 # --- what the user has done with its lines ---------------------------------------------------------------------------
@@ -148,6 +165,8 @@ STEPS: dict[str, tuple[str, list[str]]] = {
     "undone twice": ("reword undo undo again", [MINE, UTC, NAMES]),
     "undone, harvested, undone, harvested": ("reword undo again undo again", [MINE, UTC, NAMES]),
     "deleted after the second harvest": ("undo again delete undo again", [UTC, NAMES]),
+    "reworded after the second harvest": ("undo again reword undo again", [MINE, UTC, NAMES]),
+    "deleted, wanted, and deleted after all": ("rm undo want again delete undo again", [UTC, NAMES]),
     "reworded by a command": ("edit undo again", [MINE, UTC, NAMES]),
     "and that undone before": ("edit undo-edit undo again", ALL),
     "and that undone between": ("edit undo undo-edit again", ALL),

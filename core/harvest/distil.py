@@ -406,11 +406,11 @@ def borne_out(
     with _lock:
         known = _waiting(file)
         waiting = known.pop(project, [])
-        again, waiting = commits_once(session, told, waiting, name, sha256)
+        again, waiting = commits_once(session, told, waiting, name)
         for task in again:
             (tasks or []).remove(task)
         checks, rows = checks_borne_out(session.project, steps, waiting, name, conversation.started)
-        mine = [_vouched(row, sha256) if row.get("session") == name and not row.get("settled") else row for row in rows]
+        mine = [_vouched(row, sha256) if row.get("session") == name else row for row in rows]
         known[project] = [row for row in mine if not redact(json.dumps(row, ensure_ascii=False)).counts]
         _write_waiting(file, dict(list(known.items())[-MAX_PROJECTS:]))
     return {"playbooks": checks}
@@ -424,22 +424,18 @@ def _vouched(row: dict[str, Any], sha256: str) -> dict[str, Any]:
 
 def leave_undone(file: Path, entries: Mapping[str, Mapping[str, Any]], unfinished: Container[str]) -> None:
     """Before a run: what waits, without what was left there by harvests that the ledger's `entries` do not tell of (any
-    more), unless their plan is yet to be written; what a commit in one of these had settled waits again. Rows of
-    earlier versions name no harvest, and stay."""
+    more), unless their plan is yet to be written; what a commit in one of these had settled is asked for again. Rows
+    of earlier versions name no harvest, and stay."""
 
-    def stands(sha256: Any) -> bool:
-        return sha256 in unfinished or entries.get(sha256, {}).get("status") == "harvested"
-
-    def now(row: dict[str, Any]) -> dict[str, Any] | None:
-        if isinstance(row.get("of"), list):
-            row = {**row, "of": [one for one in map(str, row["of"]) if stands(one)]}
-            if not row["of"]:
-                return None
-        return row if stands(str(row.get("settled", ""))) else {key: row[key] for key in row if key != "settled"}
+    def stands(row: Mapping[str, Any]) -> bool:
+        of = row["of"] if isinstance(row.get("of"), list) else None
+        return of is None or any(
+            one in unfinished or entries.get(one, {}).get("status") == "harvested" for one in map(str, of)
+        )
 
     with _lock:
         known = _waiting(file)
-        left = {project: [kept for row in rows if (kept := now(row)) is not None] for project, rows in known.items()}
+        left = {project: [row for row in rows if stands(row)] for project, rows in known.items()}
         if left != known:
             _write_waiting(file, left)
 

@@ -21,6 +21,7 @@ from core.knowledge.categories import note_files
 from core.knowledge.changes import Change, append_changes, read_changes
 from core.knowledge.file_notes import is_absent
 from core.knowledge.journal import read_journal, states_by_sha
+from core.knowledge.ledger import UNDONE
 
 Lines = dict[str, list[str]]
 """File below the knowledge folder -> exact lines."""
@@ -43,7 +44,7 @@ def leave_unproven(committer: Committer, steps: Iterable[Step], run: str) -> Non
         entry = entries.get(step.sha256, {})
         earlier = str(entry.get(UNPROVEN, ""))
         known = _reported(changes, earlier, step.sha256, standing.get(name, {})) if earlier else {}
-        new = found.get(name, {})
+        new = found.get(name, {}) if damaged or entry.get("status") != UNDONE else {}
         if not known and not new:
             continue
         same_place = entry.get("path") == step.artifact.path

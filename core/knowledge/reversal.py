@@ -136,10 +136,10 @@ def _why_it_stays(standing: Collection[str], line: str, harvested: Collection[st
     text, provenance = split_provenance(line.removeprefix("- "))
     if bullet_line(f"~~{text}~~", provenance) in standing:
         return STRUCK
-    return REWORDED if _is_reworded(standing, line, harvested) else ""
+    return REWORDED if is_reworded(standing, line, harvested) else ""
 
 
-def _is_reworded(standing: Iterable[str], line: str, harvested: Collection[str]) -> bool:
+def is_reworded(standing: Iterable[str], line: str, harvested: Collection[str]) -> bool:
     """Whether a bullet with the line's provenance stands there that no harvest wrote: its other words, by all signs."""
     provenance = split_provenance(line)[1]
     if provenance is None or provenance.source == BY_HAND:

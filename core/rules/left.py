@@ -74,25 +74,28 @@ def made_commit(session: Session) -> bool:
     return any(isinstance(row, Commit) and row.succeeded for _, row in session.events)
 
 
-MAX_SETTLED = 20
-"""So many requests of a project are kept that a commit has settled: its harvest may be undone."""
+MAX_COMMITTED = 20
+"""So many commits of a project are remembered: the harvest of one may be undone."""
 
 
 def commits_once(
-    session: Session, told: Sequence[dict[str, str]], waiting: Sequence[dict[str, Any]], name: str, sha256: str = ""
+    session: Session, told: Sequence[dict[str, str]], waiting: Sequence[dict[str, Any]], name: str
 ) -> tuple[Sequence[dict[str, str]], list[dict[str, Any]]]:
     """Of what asks to commit, what an earlier session of the project asks for already, and what waits from now on:
-    until something is committed, a repository is asked once. `sha256` names the conversation as it is now."""
-    asked = [row for row in waiting if row.get("commit") and not row.get("settled")]
-    again = told if any(row.get("session") != name for row in asked) and not made_commit(session) else ()
-    rows = list(waiting)
-    if made_commit(session):
-        rows = [{**row, "settled": sha256} if row in asked else row for row in rows if sha256 or row not in asked]
-        asked = []
-    if told and not again and not any(row.get("session") == name for row in asked):
-        rows.append({"session": name, "words": [], "statement": "", "time": "", "commit": True})
-    old = [row for row in rows if row.get("settled")][:-MAX_SETTLED]
-    return again, [row for row in rows if row not in old]
+    until something is committed, which is a row of its own, a repository is asked once."""
+    rows, committed = list(waiting), made_commit(session)
+    row = {"session": name, "words": [], "statement": "", "time": ""}
+    if committed:
+        before = next((old for old in rows if old.get("committed") and old.get("session") == name), {})
+        rows = [*(old for old in rows if old is not before), {**row, **before, "committed": True}]
+    outdated = [one for one in rows if one.get("committed")][:-MAX_COMMITTED]
+    rows = [one for one in rows if one not in outdated]
+    since = 1 + max((at for at, old in enumerate(rows) if old.get("committed")), default=-1)
+    asked = [old.get("session") for old in rows[since:] if old.get("commit")]
+    again = told if not committed and any(one != name for one in asked) else ()
+    if told and not again and name not in asked:
+        rows.append({**row, "commit": True})
+    return again, rows
 
 
 # --- what git's events show ---

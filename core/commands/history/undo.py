@@ -23,7 +23,7 @@ from core.base.markdown import parse_bullets, split_provenance
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.commands.fact_feed import after_undo
-from core.commands.history.by_hand import ByHand
+from core.commands.history.by_hand import keep_away
 from core.commands.history.runs import UNDO_RUN, Redone, UndoReport, redo_edit, runs, undo_edit, undo_in_project
 from core.commands.statements import refresh_digest
 from core.commands.text import collected, count
@@ -332,7 +332,16 @@ class _Undo:
                     gone[row.file, line] -= 1
                 else:
                     wanted.setdefault(row.file, []).append(line)
-        hand = ByHand.of(read_changes(paths), self.undone)
+        changes = read_changes(paths)
+        wrote = {line for row in changes if row.sha for line in row.added}
+        with collected(report.errors):
+            if not any(row.file == REMOVED for row in self.undone):
+                alone = {
+                    file: [line for line in lines if left.heir(note_now(paths, file, lines), line) != line]
+                    for file, lines in wanted.items()
+                }
+                if number := keep_away(paths, alone, changes, self.now, by):
+                    report.notes.append(f"{count(number, *STAY_AWAY)} ({REMOVED})")
         for file, lines in wanted.items():
             name = note_now(paths, file, lines)
             heirs = {line: heir for line in lines if (heir := left.heir(name, line))}
@@ -348,15 +357,11 @@ class _Undo:
                 handed = hand_over(paths, name, heirs, self.now, by) if heirs else set[str]()
                 _stays(report, handed, SAID_TOO)
                 unwanted = [line for line in out if line not in handed]
-                taken = take_out(paths, name, unwanted, self.now, by, hand.wrote)
+                taken = take_out(paths, name, unwanted, self.now, by, wrote)
                 report.lines_out += taken.went
                 report.stayed += taken.stayed
                 report.stayed_why |= taken.why
                 report.gone += taken.gone
-                hand.look(file, unwanted, taken)
-        with collected(report.errors):
-            if number := hand.keep_away(paths, self.now, by):
-                report.notes.append(f"{count(number, *STAY_AWAY)} ({REMOVED})")
 
 
 def _name_now(paths: Paths, plan: FrozenPlan, planned: PlannedFile) -> str:
