@@ -390,3 +390,14 @@ def test_a_note_that_only_looks_like_it_stays_a_note() -> None:
     conversation = read_conversation("note.md", note)
     assert (conversation.format, manual_slop_roles(conversation)) == ("plain", ["user"])
     assert "and then run it" in conversation.turns[0].text
+
+
+def test_behind_the_first_answer_of_a_copied_page_nobody_is_surely_the_user() -> None:
+    """An answer that goes on with "You said earlier" made a sentence of the assistant the user's decision."""
+    page = "You said\nhi\n\nGemini said\nHello.\n\nYou said earlier why: we use Redis for all sessions.\n"
+    found = read_conversation("f.md", page.encode())
+    assert [(turn.role, turn.doubtful) for turn in found.turns] == [
+        ("user", False),
+        ("assistant", False),
+        ("user", True),
+    ]

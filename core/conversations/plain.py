@@ -11,7 +11,8 @@ and so is who is marked behind a code fence that nothing closes. In one that is 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from core.conversations.conversation import Conversation
@@ -72,6 +73,9 @@ def read(name: str, data: bytes) -> Conversation:
     labels = list(speaker_labels(lines))
     turns = doubt_after_tools(fold_turns(lines, labels), lines, labels)
     turns = doubt_in_fences(turns, lines)
+    if not _markers(lines) and _said_in_turns(lines):  # an answer may go on with "You said …", or show such a page
+        answered = next((at for at, turn in enumerate(turns) if turn.role == "assistant"), len(turns))
+        turns = tuple(replace(turn, doubtful=turn.doubtful or at > answered) for at, turn in enumerate(turns))
     times = [turn.time for turn in turns if turn.time]
     began, ended = (times[0], times[-1]) if times else ("", "")
     return Conversation(name, "plain", turns, first_line(turns), started=began, ended=ended)
@@ -79,7 +83,7 @@ def read(name: str, data: bytes) -> Conversation:
 
 def speaker_labels(lines: Sequence[Line]) -> Iterator[Label]:
     """Label lines by the markers in them; all of it is the user's when nobody, or only one side, is marked."""
-    marks = _markers(lines)
+    marks = _markers(lines) or _said_in_turns(lines)
     if not {"user", "assistant"} <= {label.role for label in marks.values()}:
         marks = {}
     stops = sorted(marks)
@@ -119,16 +123,17 @@ def _markers(lines: Sequence[Line]) -> dict[int, Label]:
             marks[number] = Label((SPEAKERS | _ASKED)[alone[1].lower()], None, opens=True, time=time)
         elif (":" in text[:24] or "：" in text[:24]) and (inline := _INLINE.match(text)) and _is_name(inline[2]):
             marks[number] = Label(SPEAKERS[inline[2].lower()], text[inline.end() :] or None, opens=True)
-    return marks or _said_in_turns(lines, fenced)
+    return marks
 
 
 def _is_name(word: str) -> bool:
     return word[0].isupper() or word in _LOWER or not word.isascii()
 
 
-def _said_in_turns(lines: Sequence[Line], fenced: Container[int]) -> dict[int, Label]:
+def _said_in_turns(lines: Sequence[Line]) -> dict[int, Label]:
     """The markers of a page that was copied, where they take turns: of two of the user's in a row one is a sentence of
     the assistant's, and nobody knows which."""
+    fenced = code_fences(lines).inside
     marks: dict[int, Label] = {}
     for number, line in enumerate(lines):
         begins = number == 0 or not lines[number - 1].text.strip()

@@ -4,7 +4,8 @@
 stands in italics behind the words of a section, also of the user's: `*User accepted the command `make`*`, `*Edited
 relevant file*`, `*Viewed [a.py](file:///srv/a.py) *`. What came back is not told, nor which file was edited. Words are
 written as they are: of a line that looks like a deed only those behind the last words of their section are some, and
-who speaks in a fence, or behind the head of another export, is in doubt. The maker does not document the format; this
+what was done in a fence, or behind the head of another export, is in doubt, and so is all that the user said: an
+answer can hold a section of that name. The maker does not document the format; this
 follows public exports.
 """
 
@@ -20,7 +21,7 @@ from core.conversations.conversation import Conversation
 from core.conversations.events import Call
 from core.conversations.lines import Line, code_fences, split_lines
 from core.conversations.plain import is_marked
-from core.conversations.turns import Reading, path_of
+from core.conversations.turns import Reading, path_of, users_in_doubt
 
 _TITLE = re.compile(r"# (?:Cascade )?Chat Conversation$")
 _NOTE = re.compile(r" {0,2}Note: _This is purely the output of the chat conversation\b")
@@ -28,7 +29,7 @@ _SPEAKS = {"### User Input": "user", "### Planner Response": "assistant"}
 _COMMAND = re.compile(r"\*User (accepted|rejected) the command `")
 _COMMAND_END = "`*"
 _DEED = re.compile(
-    r"\*(?:(?P<file>Viewed|Analyzed|Listed directory) \[(?P<name>[^\n]*)\]\((?P<address>[^\n]*)\) |"
+    r"\*(?:(?P<file>Viewed|Analyzed|Listed directory) \[(?P<name>[^\n]*)\]\((?P<address>[^()\n]*)\) |"
     r"(?P<asked>Searched web for|Read URL content from) (?P<words>[^\n]*)|"
     r"(?P<edited>Edited relevant file)|(?P<searched>Grep searched codebase|Searched filesystem)|"
     r"(?:Checked command status|Updated todo list|Viewed code item|Viewed content chunk|Ran preview|Generated image|"
@@ -96,7 +97,7 @@ def read(name: str, data: bytes) -> Conversation:
             _do("\n".join(rows[deed.first : deed.last + 1]), reading, ran=not doubted)
         for entry in reading.entries[max(before - 1, 0) :] if doubted else ():
             entry.doubtful = entry.end > lines[at].start
-    return reading.conversation(name, "antigravity")
+    return users_in_doubt(reading.conversation(name, "antigravity"))
 
 
 def _behind_note(rows: Sequence[str], begin: int) -> int:

@@ -3,8 +3,9 @@
 A banner with the model and the folder, then blocks (claude_code_blocks.py). Calls stand by the names that the screen
 gives them (`Update(core/a.py)`), their outputs shortened; newer versions tell of many calls only how many there were.
 The words of an answer, a plan that the user approved and the answers to questions stand at marks that no output has;
-what came back is the tool's, whatever it says. So the words with which a user refused a call, which stand there, are
-read as theirs and in doubt. The maker does not document the format; this follows public exports of versions 1.0 to 2.1.
+what came back is the tool's, whatever it says. A page that a tool printed, or a copy that lost its indentation, can
+look like all of it: so what the user said is read as theirs, and in doubt. The maker does not document the format; this
+follows public exports of versions 1.0 to 2.1.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ from core.conversations.formats.claude_code_blocks import (
 )
 from core.conversations.lines import first_line, split_lines
 from core.conversations.plain import is_marked
-from core.conversations.turns import Reading, answered
+from core.conversations.turns import Reading, users_in_doubt
 
-_MODEL = re.compile(r"[▝▜▛▘█▌]{4,12} +([^·\n│]+?) · |│\s*(\w[^·\n│]*?) · (?:Claude|API)\b")
-_FOLDER = re.compile(r"\s{0,3}▘▘ ▝▝ +(\S.*?)\s*$|│\s+cwd: (\S.*?)\s*│|│\s+((?:~|/|[A-Za-z]:)[\\/]?\S*?)\s+│")
+_MODEL = re.compile(r"[▝▜▛▘█▌]{4,12} +([^·\n│ ][^·\n│]{0,80}?) · |│\s*(\w[^·\n│]*?) · (?:Claude|API)\b")
+_FOLDER = re.compile(r"\s{0,3}▘▘ ▝▝ +(\S.*)|│\s+cwd: (\S.*?)\s*│|│\s+((?:~|/|[A-Za-z]:)[\\/]?\S*?)\s+│")
 _HEAD_LINES, _BANNER_LINES = 60, 14
 _SHOWS = re.compile(r"  ⎿ |.*\(ctrl\+[or] to expand\)$")
 _ORDER = re.compile(r"/[\w:.-]+(?: \(MCP\))?(?: is running…)?")
@@ -59,7 +60,7 @@ _TOOLS = {
     "Skill": ("Skill", "skill"),
 }
 """What the screen calls a tool -> its name, and the argument that it shows."""
-_NAMED = re.compile(r'(\w+): "((?:[^"\\]|\\.)*)"')
+_NAMED = re.compile(r'\b(\w{1,64}): "((?:[^"\\]|\\.)*)"')
 _LINES_READ = re.compile(r" · (?:lines?|pages?|from line) [\d –-]+$")
 _TODOS = "Update Todos"
 _TODO = re.compile(r"[☐☒☑✔◻◼] ")
@@ -71,8 +72,6 @@ _OF_THE_TOOL = re.compile(
 _MCP = re.compile(r"(\S.*?) - (\S+) \(MCP\)$")
 _ASKED = {"User answered Claude's questions:": True, "User declined to answer questions": False}
 _ARROW = " → "
-_SPOILT = re.compile(r"[●⏺⎿]")
-"""What stands in a row where a copy has put other lines behind it."""
 _APPROVED = re.compile(r"User approved Claude's plan:?$")
 _SAVED = re.compile(r"Plan saved to:.*?/plan\s+to\s+edit\s*", re.DOTALL)
 _DECLINED_PLAN = "User rejected Claude's plan:"
@@ -127,13 +126,13 @@ def read(name: str, data: bytes) -> Conversation:
     folder = _told_in(heads[0], _FOLDER) if heads else ""
     folder = "" if "…" in folder else folder
     model = next(filter(None, (_told_in(head, _MODEL) for head in reversed(heads))), "")
-    found = screen.reading.conversation(name, "claude_code", folder=folder, model=model)
+    found = users_in_doubt(screen.reading.conversation(name, "claude_code", folder=folder, model=model))
     return replace(found, title=first_line([turn for turn in found.turns if not turn.text.startswith("!")]))
 
 
 def _told_in(rows: Sequence[str], pattern: re.Pattern[str]) -> str:
     found = next((found for row in rows if (found := pattern.match(row) or pattern.search(row))), None)
-    return next((part for part in found.groups() if part), "") if found else ""
+    return next((part.rstrip() for part in found.groups() if part), "") if found else ""
 
 
 class _Screen:
@@ -261,7 +260,8 @@ class _Screen:
         self.reading.settle(self.waiting, "")
 
     def _questions(self, back: Block, *, chosen: bool) -> None:
-        """The questions are the assistant's words, the answers the user's; both stand in a row, an arrow between."""
+        """The questions are the assistant's words, the answers the user's; both stand in a row, an arrow between. No
+        call is told: its answers would be the user's word for sure."""
         asked: list[list[str]] = []
         for text in _behind(back):
             if text.startswith("· "):
@@ -269,22 +269,10 @@ class _Screen:
             elif asked:
                 asked[-1].append(text)
         rows = [" ".join(" ".join(map(str.strip, texts))[2:].split()) for texts in asked]
-        pairs = [_parted(row) if chosen else (row, "", True) for row in rows]
-        reading, block = self.reading, back
-        reading.say("assistant", "\n".join(question for question, _, _ in pairs))
-        questions = [{"question": question} for question, _, _ in pairs]
-        self._called("AskUserQuestion", {"questions": questions}, block)
-        reading.place = ("", back.rows[0].start, back.rows[-1].end)
-        answers = [answer for _, answer, _ in pairs]
-
-        def change(event: Call) -> Call:
-            return answered(event, lambda at, _: answers[at] if at < len(answers) else "")
-
-        reading.settle(self.waiting, "", failed=not chosen, refused=not chosen, change=change)
-        reading.say("user", "\n".join(filter(None, answers)))
-        if reading.entries[-1].role == "user" and not all(sure for _, _, sure in pairs):
-            reading.entries[-1].doubtful = True
-        self.waiting = ""
+        pairs = [_parted(row) if chosen else (row, "") for row in rows]
+        self.reading.say("assistant", "\n".join(question for question, _ in pairs))
+        self.reading.place = ("", back.rows[0].start, back.rows[-1].end)
+        self.reading.say("user", "\n".join(answer for _, answer in pairs if answer))
 
     # --- what came back ---
 
@@ -344,10 +332,9 @@ def _call_of(texts: Sequence[str], has_result: bool) -> tuple[str, list[str]] | 
     return found["name"], rows
 
 
-def _parted(row: str) -> tuple[str, str, bool]:
-    """A question and its answer, and whether it is certain where one ends."""
+def _parted(row: str) -> tuple[str, str]:
+    """A question and its answer: behind the arrow after the one question mark, or behind the last one."""
     ends = [found.start() for found in re.finditer(re.escape(_ARROW), row)]
     asked = [at for at in ends if row[:at].endswith("?")]
     at = asked[0] if len(asked) == 1 else ends[-1] if ends else len(row)
-    certain = (len(ends) == 1 or len(asked) == 1) and not _SPOILT.search(row)
-    return row[:at], row[at + len(_ARROW) :], certain
+    return row[:at], row[at + len(_ARROW) :]
