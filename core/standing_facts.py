@@ -15,8 +15,8 @@ from pathlib import Path
 from core.base import files
 from core.base.checked_lines import decode_line
 from core.base.conflict import may_conflict
-from core.base.entry import statement_mark
-from core.base.markdown import parse_bullets, split_lines, without_emphasis
+from core.base.entry import statement_key, statement_mark
+from core.base.markdown import parse_bullets, split_lines, split_provenance, without_emphasis
 from core.base.paths import Paths
 from core.factindex import index
 from core.factindex.facts import FACT_CHARACTERS, as_fact, marks_of
@@ -44,11 +44,12 @@ class StandingFacts:
         OSError where a file cannot be read."""
         if REDACTED in text or self._is_said(text, self._lines):  # the words of its bullet are others
             return True
-        if not self._is_harvested(fact_id, text):
-            words = self._as_written(fact_id, text)
-            if words == text or not self._is_harvested(fact_id, words):
-                return True
-        return self._is_said(text, self._noted)
+        words = self._as_written(fact_id, text)
+        if words != text and self._is_said(words, self._lines):
+            return True
+        if not (self._is_harvested(fact_id, text) or self._is_harvested(fact_id, words)):
+            return True
+        return self._is_said(text, self._noted) or self._is_said(words, self._noted)
 
     # --- the bullets ------------------------------------------------------------------------------------------------
 
@@ -65,13 +66,13 @@ class StandingFacts:
         return read_removed(self._paths)
 
     def _is_said(self, text: str, lines: _Lines) -> bool:
-        said = as_fact(text)
-        near = lines.near(said)
-        wanted = statement_mark(without_emphasis(said)) if near else ""
-        for bullet in (row for line in near for row in parse_bullets(line)):
-            fits = statement_mark(without_emphasis(as_fact(bullet.text))) == wanted
-            if fits and not bullet.struck and not self._removed.keeps_away(bullet):
-                return True
+        for said in dict.fromkeys((as_fact(text), text)):  # a path of a Windows share begins with what escapes a sign
+            near = lines.near(said)
+            wanted = statement_mark(without_emphasis(said)) if near else ""
+            for bullet in (row for line in near for row in parse_bullets(line)):
+                fits = statement_mark(without_emphasis(as_fact(bullet.text))) == wanted
+                if fits and not bullet.struck and not self._removed.keeps_away(bullet):
+                    return True
         return False
 
     # --- the facts --------------------------------------------------------------------------------------------------
@@ -107,12 +108,11 @@ class _Lines:
     """The bullets of some files, by what they say without regard to signs: so one is found without parsing all."""
 
     def __init__(self, places: Iterable[Path]) -> None:
-        lines = [line for place in places for line in _bullets_in(read_text(place))]
-        said = [line.rpartition(" [from: ")[0].removeprefix(_DASH) or line for line in lines]
-        said = [row if len(row) <= FACT_CHARACTERS else as_fact(row) for row in said]
         self._by_letters: dict[bytes, list[str]] = {}
-        for letters, line in zip(_letters("\n".join(said)).split(b"\n"), lines, strict=False):
-            self._by_letters.setdefault(letters, []).append(line)
+        for line in (line for place in places for line in _bullets_in(read_text(place))):
+            said = split_provenance(line[len(_DASH) :])[0]
+            said = said if len(said) <= FACT_CHARACTERS else as_fact(said)
+            self._by_letters.setdefault(_letters(said), []).append(line)
 
     def near(self, text: str) -> Sequence[str]:
         """The lines that may say a text."""
@@ -120,7 +120,11 @@ class _Lines:
 
 
 def _letters(text: str) -> bytes:
-    return text.casefold().encode("utf-8", "replace").translate(None, _SIGNS)
+    """Letters and digits alone: equal wherever `statement_mark` is."""
+    if text.isascii():
+        return text.casefold().encode().translate(None, _SIGNS)
+    kept = (char for char in statement_key(text) if char.isalnum() or char == "~")
+    return "".join(kept).encode("utf-8", "replace")
 
 
 def _bullets_in(text: str) -> list[str]:

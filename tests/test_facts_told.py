@@ -156,6 +156,9 @@ def test_no_way_tells_what_its_file_no_longer_says(home: Path, case: str) -> Non
 
 STAYS: dict[str, Callable[[], Any]] = {
     "other signs": lambda: rewrite("facts.md", f"{OLD}.", f"**{OLD.replace('nightly', 'NIGHTLY')}**"),
+    "with a space that does not break": lambda: rewrite("facts.md", OLD, OLD.replace("nightly ", "nightly\u00a0")),
+    "with wide digits and an ellipsis": lambda: rewrite("facts.md", f"{OLD}.", f"{OLD}\u2026"),
+    "with a tab before its source": lambda: rewrite("facts.md", f"{OLD}. [from: ", f"{OLD}.\t[from: "),
     "in another file": lambda: [
         (knowledge() / "decisions.md").write_text(f"# Decisions\n\n{line_of(OLD)}\n"),
         rewrite("facts.md", f"{line_of(OLD)}\n", ""),
@@ -242,6 +245,9 @@ def test_a_fact_that_only_repeats_a_line_is_no_second_hit(home: Path, case: str)
 SHAPES: dict[str, tuple[dict[str, Any], str]] = {
     "code inside a word": ({"facts": ["The flag is --zone=`quince` here"]}, "quince"),
     "a playbook": ({"playbooks": [{"name": "Water the quince", "steps": ["open the tap", "close it"]}]}, "quince"),
+    "a share of Windows": ({"facts": ["\\\\quince\\share is where the copies lie"]}, "quince"),
+    "code in code": ({"facts": ["Run ``echo `date`/x`` with the quince"]}, "quince"),
+    "with quotation marks": ({"facts": ['It isn\'t "quince" but a pear']}, "quince"),
     "with a long detail": ({"facts": [{"statement": "The quince is watered", "detail": "at dawn " * 40}]}, "quince"),
 }
 
@@ -257,3 +263,23 @@ def test_a_line_of_any_shape_is_known_as_that_of_its_fact(world: World, case: st
     assert "[fact" not in cli(world, *asks)[1], "its words are others now"
     place.write_text(place.read_text().replace("medlar", word))
     assert "1. [fact" in cli(world, *asks)[1]
+
+
+def test_a_fact_of_the_own_project_gives_way_to_no_line_of_another(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In its place stood the other project's line, last."""
+    blog, place = home.parent / "blog", tmp_path / "more"
+    blog.mkdir()
+    place.mkdir()
+    rows = [turn("user", "Remember: the nightly job of the blog runs at noon.", 0, "s7", blog)]
+    rows.append(turn("assistant", [{"type": "text", "text": "Understood."}], 1, "s7", blog))
+    (place / "s7.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    told("harvest", "--source", str(place), "--apply", "--now")
+    (knowledge() / "repos/blog/mine.yaml").write_text(
+        f'- id: blog:fact:090\n  fact: "{SAID[1]}."\n  category: fact\n  domain: blog\n  confidence: 1\n'
+    )
+    told("facts", "sync")
+    monkeypatch.chdir(blog)
+    first = json.loads(told("find", "staging", "database", "port", "--json"))["hits"][0]
+    assert (first["kind"], first["text"]) == ("fact", f"{SAID[1]}.")

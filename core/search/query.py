@@ -162,7 +162,26 @@ def search(
     vectors say (`Vectors.near`): it brings candidates of its own and is one more reason among the others. What `keep`
     refuses is no hit, and confirms none. A fact that only says what a line says stands in no place of its own: the line
     is the hit, in the better place of the two. Of any other `stands` is asked, as long as there is room for it."""
-    query, found, ranked, _ = rank_all(index, text, filters, limit if keep is None else max(limit, KEPT_FROM), near)
+    for looked_at in (limit, max(limit, KEPT_FROM)) if keep is None else (max(limit, KEPT_FROM),):
+        hits, left_out = _hits(index, text, filters, limit, near, keep, stands, looked_at)
+        if len(hits) == limit or not left_out:
+            break
+    return hits
+
+
+def _hits(
+    index: Index,
+    text: str,
+    filters: Filters,
+    limit: int,
+    near: Near | None,
+    keep: Callable[[Entry], bool] | None,
+    stands: Callable[[Entry], bool] | None,
+    looked_at: int,
+) -> tuple[list[Hit], bool]:
+    """The same of about as many candidates as are to be `looked_at`, and whether any of them does not stand."""
+    query, found, ranked, _ = rank_all(index, text, filters, looked_at, near)
+    left_out = False
     if keep is not None:
         ranked = [one for one in ranked if keep(one.seen.row.entry())]
     lines: dict[str, Ranked] = {}
@@ -185,6 +204,7 @@ def search(
             hits[at[same]] = replace(known, confirmations=more)
         elif len(hits) < limit:
             if row.kind == FACT and one is place and stands is not None and not stands(row.entry()):
+                left_out = True
                 continue
             number = one.seen.row.id
             near_by = (near or {}).get(number, 0.0)
@@ -193,7 +213,7 @@ def search(
                 at[same] = len(hits)
             confirmed = (row.provenance,) if one is not place and row.provenance else ()
             hits.append(Hit(one.seen.row.entry(), place.score, why, confirmed, near_by))
-    return hits
+    return hits, left_out
 
 
 def _statement(text: str) -> str:

@@ -159,8 +159,8 @@ def _without_repeats(rows: Sequence[FoundRow]) -> list[FoundRow]:
     session. Of a line and the fact that was made of it, it is the line."""
     seen: set[str] = set()
     kept = []
-    lines = {statement_key(as_fact(row.text)) for row in rows if row.kind in ("bullet", "note")}
-    rows = [row for row in rows if row.kind != "fact" or statement_key(row.text) not in lines]
+    lines = {(row.own, statement_key(as_fact(row.text))) for row in rows if row.kind in ("bullet", "note")}
+    rows = [row for row in rows if row.kind != "fact" or (row.own, statement_key(row.text)) not in lines]
     for row in sorted(rows, key=lambda row: row.weak):
         words = statement_key(row.text)
         said = {words[:160], f"{row.session}:{row.turn}" if row.session and row.turn else words}
