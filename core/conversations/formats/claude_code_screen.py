@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core.conversations.conversation import Conversation
-from core.conversations.events import INTERRUPTED, Call, Commit, Compaction, Edit, Plan
+from core.conversations.events import INTERRUPTED, Call, Compaction, Edit, Plan
 from core.conversations.formats.claude_code_blocks import (
     ANSWER,
     BACK,
@@ -89,7 +89,6 @@ _STATUS = re.compile(r"Error: Exit code (\d{1,3})$")
 _UNDER_WAY = re.compile(r"(?:Running|Waiting|Initializing)…")
 _DELEGATED = re.compile(r"Done \(\d+ tool uses?\b")
 _WROTE = re.compile(r"Wrote \d+ lines?\b")
-_COMMITTED = re.compile(r"\b[Cc]ommitted ([0-9a-f]{7,40})\b")
 _COMPACTED = re.compile(r"\W*(?:Previous )?Conversation compacted\b|Compact summary\b", re.IGNORECASE)
 _IDLE = re.compile(r"[✻✽✶✳✢✺✸·] \S+ for \d|[✻✽✶✳✢✺✸·] \S+…|Thought for [\dms ]+(?: \(|$)")
 _DRAWN = re.compile(r"\s*[╭│╰▐▝▜▘─━═╌⏵⏸↑⚠❯>▎]")
@@ -192,9 +191,6 @@ class _Screen:
             self.reading.note(Compaction(**self.reading.about))
         elif block.kind == TOLD:
             self.reading.say("tool", words)
-            commit = _COMMITTED.search(words)
-            if commit and not block.doubtful:
-                self.reading.note(Commit(hash=commit[1], succeeded=True, **self.reading.about))
         else:
             self.reading.say("system", words)
 
