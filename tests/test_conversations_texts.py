@@ -392,12 +392,17 @@ def test_a_note_that_only_looks_like_it_stays_a_note() -> None:
     assert "and then run it" in conversation.turns[0].text
 
 
-def test_behind_the_first_answer_of_a_copied_page_nobody_is_surely_the_user() -> None:
+@pytest.mark.parametrize(
+    "page",
+    [
+        "You said\nhi\n\nGemini said\nHello.\n\nYou said earlier why: we use Redis.\n",
+        "You said\nhi\n\nGemini said\nHello.\nOutput: 5\nWe use Redis.\n\nYou said\nthanks\n",
+        "You said\nhi\n\nYou said\nhi again\n\nGemini said\nWe use Redis.\n",
+        "Gemini said\nWe use Redis.\n",
+    ],
+)
+def test_of_a_copied_page_nothing_is_surely_the_users(page: str) -> None:
     """An answer that goes on with "You said earlier" made a sentence of the assistant the user's decision."""
-    page = "You said\nhi\n\nGemini said\nHello.\n\nYou said earlier why: we use Redis for all sessions.\n"
     found = read_conversation("f.md", page.encode())
-    assert [(turn.role, turn.doubtful) for turn in found.turns] == [
-        ("user", False),
-        ("assistant", False),
-        ("user", True),
-    ]
+    assert all(turn.doubtful for turn in found.turns if turn.role == "user")
+    assert "Redis" in " ".join(turn.text for turn in found.turns)

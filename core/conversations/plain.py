@@ -73,9 +73,9 @@ def read(name: str, data: bytes) -> Conversation:
     labels = list(speaker_labels(lines))
     turns = doubt_after_tools(fold_turns(lines, labels), lines, labels)
     turns = doubt_in_fences(turns, lines)
-    if not _markers(lines) and _said_in_turns(lines):  # an answer may go on with "You said …", or show such a page
-        answered = next((at for at, turn in enumerate(turns) if turn.role == "assistant"), len(turns))
-        turns = tuple(replace(turn, doubtful=turn.doubtful or at > answered) for at, turn in enumerate(turns))
+    if any((said := _SAID.match(line.text)) and said[1] != "You" for line in lines):
+        # An answer may go on with "You said …", or show such a page: nothing in it is surely the user's.
+        turns = tuple(replace(turn, doubtful=turn.doubtful or turn.role == "user") for turn in turns)
     times = [turn.time for turn in turns if turn.time]
     began, ended = (times[0], times[-1]) if times else ("", "")
     return Conversation(name, "plain", turns, first_line(turns), started=began, ended=ended)
@@ -83,9 +83,9 @@ def read(name: str, data: bytes) -> Conversation:
 
 def speaker_labels(lines: Sequence[Line]) -> Iterator[Label]:
     """Label lines by the markers in them; all of it is the user's when nobody, or only one side, is marked."""
-    marks = _markers(lines) or _said_in_turns(lines)
+    marks = _markers(lines)
     if not {"user", "assistant"} <= {label.role for label in marks.values()}:
-        marks = {}
+        marks = _said_in_turns(lines)
     stops = sorted(marks)
     blocks = block_ends(lines, INJECTED, stops)
     # Words above the first marker are a page around the conversation.

@@ -97,11 +97,12 @@ def _unvouched(paths: Paths, standing: dict[str, Lines], changes: list[Change], 
     if not unknown:
         return {}
     planned = _planned(paths)
-    gone = {line for row in changes for line in row.removed}
+    told = planned | {(row.file, line) for row in changes for line in row.added}
+    told -= {(row.file, line) for row in changes for line in row.removed}  # in another file it may stand still
     found: dict[str, Lines] = {}
     for name, lines in unknown.items():
-        left = _without(lines, planned)
-        mine = {line for line in (reported | planned) - gone if _source(line) == name}
+        left = _without(lines, {line for _, line in planned})
+        mine = {line for _, line in told if _source(line) == name}
         reworded = len(mine - {line for rows in standing[name].values() for line in rows})
         if left and (not mine or (damaged and sum(map(len, left.values())) > reworded)):
             found[name] = left
@@ -112,12 +113,12 @@ def _without(lines: Lines, known: Collection[str]) -> Lines:
     return {file: left for file, rows in lines.items() if (left := [row for row in rows if row not in known])}
 
 
-def _planned(paths: Paths) -> set[str]:
-    """Every line of every archived plan."""
+def _planned(paths: Paths) -> set[tuple[str, str]]:
+    """Every line of every archived plan, behind its file."""
     archives = sorted(paths.plans.glob("*.jsonl")) if paths.plans.is_dir() else []
     states = [state for path in archives for state in states_by_sha(read_journal(path)).values()]
     plans = [state.plan for state in states if state.plan is not None]
-    return {line for plan in plans for planned in plan.files for line in planned.all_lines}
+    return {(planned.name, line) for plan in plans for planned in plan.files for line in planned.all_lines}
 
 
 def _source(line: str) -> str:

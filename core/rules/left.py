@@ -88,8 +88,9 @@ def commits_once(
     if committed:
         before = next((old for old in rows if old.get("committed") and old.get("session") == name), {})
         rows = [*(old for old in rows if old is not before), {**row, **before, "committed": True}]
-    outdated = [one for one in rows if one.get("committed")][:-MAX_COMMITTED]
-    rows = [one for one in rows if one not in outdated]
+    commits = [at for at, one in enumerate(rows) if one.get("committed")]
+    outdated = commits[-MAX_COMMITTED - 1] if len(commits) > MAX_COMMITTED else -1
+    rows = [one for at, one in enumerate(rows) if at > outdated or not (one.get("commit") or one.get("committed"))]
     since = 1 + max((at for at, old in enumerate(rows) if old.get("committed")), default=-1)
     asked = [old.get("session") for old in rows[since:] if old.get("commit")]
     again = told if not committed and any(one != name for one in asked) else ()

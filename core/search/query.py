@@ -162,11 +162,12 @@ def search(
     vectors say (`Vectors.near`): it brings candidates of its own and is one more reason among the others. What `keep`
     refuses is no hit, and confirms none. A fact that only says what a line says stands in no place of its own: the line
     is the hit, in the better place of the two. Of any other `stands` is asked, as long as there is room for it."""
-    for looked_at in (limit, max(limit, KEPT_FROM)) if keep is None else (max(limit, KEPT_FROM),):
-        hits, left_out = _hits(index, text, filters, limit, near, keep, stands, looked_at)
-        if len(hits) == limit or not left_out:
-            break
-    return hits
+    looked_at = limit if keep is None else max(limit, KEPT_FROM)
+    while True:
+        hits, left_out, seen = _hits(index, text, filters, limit, near, keep, stands, looked_at)
+        if len(hits) == limit or not left_out or seen < looked_at:
+            return hits
+        looked_at = max(KEPT_FROM, 4 * looked_at)
 
 
 def _hits(
@@ -178,10 +179,11 @@ def _hits(
     keep: Callable[[Entry], bool] | None,
     stands: Callable[[Entry], bool] | None,
     looked_at: int,
-) -> tuple[list[Hit], bool]:
-    """The same of about as many candidates as are to be `looked_at`, and whether any of them does not stand."""
+) -> tuple[list[Hit], bool, int]:
+    """The same of about as many candidates as are to be `looked_at`, whether any of them does not stand, and how many
+    there were."""
     query, found, ranked, _ = rank_all(index, text, filters, looked_at, near)
-    left_out = False
+    left_out, seen = False, len(ranked)
     if keep is not None:
         ranked = [one for one in ranked if keep(one.seen.row.entry())]
     lines: dict[str, Ranked] = {}
@@ -213,7 +215,7 @@ def _hits(
                 at[same] = len(hits)
             confirmed = (row.provenance,) if one is not place and row.provenance else ()
             hits.append(Hit(one.seen.row.entry(), place.score, why, confirmed, near_by))
-    return hits, left_out
+    return hits, left_out, seen
 
 
 def _statement(text: str) -> str:
