@@ -91,7 +91,7 @@ def is_of_bullet(history: History, fact_id: str, text: str) -> bool:
 def _made_of(history: History, fact_id: str, said: str) -> str:
     """The mark of the bullet that a fact which says `said` follows, "" where no harvest made it."""
     parts = split_id(fact_id)
-    seen = parts is not None and history.seen.get((parts[0], said)) == fact_id
+    seen = parts is not None and (parts[0], said) in history.seen
     return history.made.get(fact_id, "") or (said if seen else "")
 
 
