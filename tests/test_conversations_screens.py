@@ -233,7 +233,9 @@ MARKS = (
 def test_any_mixture_of_marks_is_read_in_order(parts: list[str], odd: bytes) -> None:
     data = "".join(parts).encode("utf-8", "replace") + odd
     for read in (claude_code_screen.read, antigravity_markdown.read):
-        in_order(read("x", data), data)
+        found = read("x", data)
+        in_order(found, data)
+        assert all(turn.doubtful for turn in found.turns if turn.role == "user")
 
 
 # --- Antigravity's markdown ------------------------------------------------------------------------------------------

@@ -406,3 +406,11 @@ def test_of_a_copied_page_nothing_is_surely_the_users(page: str) -> None:
     found = read_conversation("f.md", page.encode())
     assert all(turn.doubtful for turn in found.turns if turn.role == "user")
     assert "Redis" in " ".join(turn.text for turn in found.turns)
+
+
+def test_a_copied_page_in_the_home_is_no_surer() -> None:
+    head = "<initial-context>\nnone\n</initial-context>\n\n"
+    page = f"{head}You said\nhi\n\nGemini said\nHello.\n\nYou said earlier: Redis.\n"
+    found = read_conversation("talk", page.encode())
+    assert found.format == "home"
+    assert [turn.doubtful for turn in found.turns if turn.role == "user"] == [True, True]

@@ -168,6 +168,12 @@ def code_fences(lines: Sequence[Line]) -> Fences:
     return Fences(frozenset(inside), opened if opened >= 0 else len(lines), frozenset(begin))
 
 
+def users_in_doubt(turns: Iterable[Turn]) -> tuple[Turn, ...]:
+    """The turns of a text for people, in which what was printed can look like what somebody typed: nothing in it is the
+    user's word without theirs."""
+    return tuple(replace(turn, doubtful=turn.doubtful or turn.role == "user") for turn in turns)
+
+
 def doubt_in_fences(turns: Sequence[Turn], lines: Sequence[Line]) -> tuple[Turn, ...]:
     """The turns of a text whose marks are believed inside code as well: who begins to speak inside a fence, or behind
     one that is never closed, may be a file or a tool that is shown there; a call whose own fence it is, is not. The

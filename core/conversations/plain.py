@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
-from core.conversations.conversation import Conversation
+from core.conversations.conversation import Conversation, Turn
 from core.conversations.damage import json_values
 from core.conversations.lines import (
     INJECTED,
@@ -28,6 +27,7 @@ from core.conversations.lines import (
     first_line,
     fold_turns,
     split_lines,
+    users_in_doubt,
 )
 
 SPEAKERS: dict[str, str] = {
@@ -72,13 +72,17 @@ def read(name: str, data: bytes) -> Conversation:
     lines = split_lines(data)
     labels = list(speaker_labels(lines))
     turns = doubt_after_tools(fold_turns(lines, labels), lines, labels)
-    turns = doubt_in_fences(turns, lines)
-    if any((said := _SAID.match(line.text)) and said[1] != "You" for line in lines):
-        # An answer may go on with "You said …", or show such a page: nothing in it is surely the user's.
-        turns = tuple(replace(turn, doubtful=turn.doubtful or turn.role == "user") for turn in turns)
+    turns = doubt_in_copies(doubt_in_fences(turns, lines), lines)
     times = [turn.time for turn in turns if turn.time]
     began, ended = (times[0], times[-1]) if times else ("", "")
     return Conversation(name, "plain", turns, first_line(turns), started=began, ended=ended)
+
+
+def doubt_in_copies(turns: Sequence[Turn], lines: Sequence[Line]) -> tuple[Turn, ...]:
+    """The turns; of a page of a chat that was copied nothing is surely the user's, for an answer may go on with "You
+    said …", or show such a page."""
+    copied = any((said := _SAID.match(line.text)) and said[1] != "You" for line in lines)
+    return users_in_doubt(turns) if copied else tuple(turns)
 
 
 def speaker_labels(lines: Sequence[Line]) -> Iterator[Label]:

@@ -383,13 +383,6 @@ class Reading:
         )
 
 
-def users_in_doubt(found: Conversation) -> Conversation:
-    """A conversation out of a text for people, in which what was printed can look like what somebody typed: nothing of
-    it is the user's word without theirs."""
-    turns = (replace(turn, doubtful=turn.doubtful or turn.role == "user") for turn in found.turns)
-    return replace(found, turns=tuple(turns))
-
-
 def _turn(row: _Entry) -> Turn:
     """A turn with its events; what a command line made (a commit, a push) stands behind it."""
     events = [made for event in row.events for made in (event, *follow_ups(event))] if row.events else []

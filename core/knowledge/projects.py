@@ -197,7 +197,7 @@ def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> Projects:
     held: dict[str, dict[str, Recent]] = {}
     for place, rows in recent.items():
         for row in rows.values():
-            keep_recent(held.setdefault(called(place), {}), row)
+            _keep_recent(held.setdefault(called(place), {}), row)
     projects.recent = {root: sorted(rows.values(), reverse=True)[:RECENT_AT_MOST] for root, rows in held.items()}
     return projects
 
@@ -206,7 +206,7 @@ def recent_in(here: Here, projects: Projects) -> list[Recent]:
     """The last conversations of a project, the newest first."""
     rows: dict[str, Recent] = {}
     for row in (row for root in here.roots for row in projects.recent.get(root, ())):
-        keep_recent(rows, row)
+        _keep_recent(rows, row)
     return sorted(rows.values(), reverse=True)[:RECENT_AT_MOST]
 
 
@@ -221,10 +221,10 @@ def _note_recent(rows: dict[str, Recent], name: str, entry: Mapping[str, Any]) -
     if title.endswith(" subagent)"):  # as OpenCode calls what its own assistant asks for
         return
     if entry.get("status") == "harvested" and title and isinstance(turns, int) and turns >= LEAST_TURNS:
-        keep_recent(rows, Recent(day, ended, name, title, branch, end))
+        _keep_recent(rows, Recent(day, ended, name, title, branch, end))
 
 
-def keep_recent(rows: dict[str, Recent], row: Recent) -> None:
+def _keep_recent(rows: dict[str, Recent], row: Recent) -> None:
     """Put one among others, each title once, and few of them: a ledger may have a hundred thousand."""
     rows[row.title] = max(row, rows.get(row.title, row))
     if len(rows) > 2 * RECENT_AT_MOST:

@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call
-from core.conversations.lines import Line, code_fences, split_lines
+from core.conversations.lines import Line, code_fences, split_lines, users_in_doubt
 from core.conversations.plain import is_marked
-from core.conversations.turns import Reading, path_of, users_in_doubt
+from core.conversations.turns import Reading, path_of
 
 _TITLE = re.compile(r"# (?:Cascade )?Chat Conversation$")
 _NOTE = re.compile(r" {0,2}Note: _This is purely the output of the chat conversation\b")
@@ -97,7 +97,8 @@ def read(name: str, data: bytes) -> Conversation:
             _do("\n".join(rows[deed.first : deed.last + 1]), reading, ran=not doubted)
         for entry in reading.entries[max(before - 1, 0) :] if doubted else ():
             entry.doubtful = entry.end > lines[at].start
-    return users_in_doubt(reading.conversation(name, "antigravity"))
+    found = reading.conversation(name, "antigravity")
+    return replace(found, turns=users_in_doubt(found.turns))
 
 
 def _behind_note(rows: Sequence[str], begin: int) -> int:

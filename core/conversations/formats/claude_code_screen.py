@@ -29,9 +29,9 @@ from core.conversations.formats.claude_code_blocks import (
     opens,
     widths,
 )
-from core.conversations.lines import first_line, split_lines
+from core.conversations.lines import first_line, split_lines, users_in_doubt
 from core.conversations.plain import is_marked
-from core.conversations.turns import Reading, users_in_doubt
+from core.conversations.turns import Reading
 
 _MODEL = re.compile(r"[▝▜▛▘█▌]{4,12} +([^·\n│ ][^·\n│]{0,80}?) · |│\s*(\w[^·\n│]*?) · (?:Claude|API)\b")
 _FOLDER = re.compile(r"\s{0,3}▘▘ ▝▝ +(\S.*)|│\s+cwd: (\S.*?)\s*│|│\s+((?:~|/|[A-Za-z]:)[\\/]?\S*?)\s+│")
@@ -125,8 +125,9 @@ def read(name: str, data: bytes) -> Conversation:
     folder = _told_in(heads[0], _FOLDER) if heads else ""
     folder = "" if "…" in folder else folder
     model = next(filter(None, (_told_in(head, _MODEL) for head in reversed(heads))), "")
-    found = users_in_doubt(screen.reading.conversation(name, "claude_code", folder=folder, model=model))
-    return replace(found, title=first_line([turn for turn in found.turns if not turn.text.startswith("!")]))
+    found = screen.reading.conversation(name, "claude_code", folder=folder, model=model)
+    title = first_line([turn for turn in found.turns if not turn.text.startswith("!")])
+    return replace(found, turns=users_in_doubt(found.turns), title=title)
 
 
 def _told_in(rows: Sequence[str], pattern: re.Pattern[str]) -> str:
@@ -286,7 +287,6 @@ class _Screen:
         elif first.startswith(_WITH_WORDS) and not text[len(_WITH_WORDS) :].strip().startswith(_INSTEAD):
             reading.settle(waiting, _WITH_WORDS, failed=True, refused=True)
             reading.say("user", joined([f"  {row.strip()}" for row in rows], self.width)[len(_WITH_WORDS) :].strip())
-            reading.entries[-1].doubtful = True  # a tool can print this line as well
         elif first == _DECLINED_PLAN and not waiting:
             plan = "\n".join(
                 row.strip(" │").rstrip() for row in rows[1:] if not _DRAWN.match(row) or "│" in row

@@ -27,7 +27,7 @@ from core.conversations.lines import (
     split_lines,
     tag_name,
 )
-from core.conversations.plain import speaker_labels
+from core.conversations.plain import doubt_in_copies, speaker_labels
 
 SPEECH: dict[str, str] = {"user-prompt": "user", "agent-response": "assistant"}
 _TAGS = SPEECH | INJECTED
@@ -49,6 +49,7 @@ def read(name: str, data: bytes) -> Conversation:
     unmarked = any(label.role == "tool" for label in labels) or _has_stray_end(lines, blocks)
     turns = doubt_after_tools(fold_turns(lines, labels), lines, labels, stray=bool(speakers) and unmarked)
     turns = doubt_in_fences(turns, lines)
+    turns = turns if speakers else doubt_in_copies(turns, lines)
     return Conversation(name, "home", turns, first_line(turns))
 
 
