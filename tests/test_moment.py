@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -61,7 +60,7 @@ def test_one_call_brings_the_cause_that_a_later_exchange_found(shop: Path) -> No
     page = answered("read", name="s3:4", query=asked)
     assert cause in page and len(page) <= 3000
     found = answered("find", query=asked)
-    assert cause in found and len(found) <= 2500
+    assert cause in found and len(found) <= 3400
     more = answered("read", name="s3:4", query=asked)
     assert "They are blue" in found, "where there is room it tells what came of it, too"
     assert cause not in more and "- Step " in more and "They are blue" not in more
@@ -93,7 +92,7 @@ def test_a_question_about_the_end_is_told_the_end_and_that_it_is_the_end(shop: P
     assert call("search", "--build", "--quiet")[0] == 0
     for asked in ("did the banner of the landing page ever move?", "What happened to the banner of the landing page?"):
         found = answered("find", query=asked)
-        assert "[63 user, the last] Leave everything as it was" in found and len(found) <= 2500
+        assert "[63 user, the last] Leave everything as it was" in found and len(found) <= 3400
     assert "[63 user, the last]" in answered(
         "find", query="Wie ging es mit dem banner der landing page am Schluss aus?"
     )
@@ -138,7 +137,7 @@ def test_a_long_message_does_not_take_the_room_of_what_was_agreed_before(tmp_pat
 
     lines = [
         f"- **Part {n}** of the parcel API has its request limits: {' '.join(f'word{n * 9 + at}x' for at in range(9))}"
-        for n in range(16)
+        for n in range(32)
     ]
     said = [
         "How many requests may one customer make?",
@@ -160,7 +159,7 @@ def test_a_long_message_does_not_take_the_room_of_what_was_agreed_before(tmp_pat
         stored.put(database, stored.Held(1, "p", "", "s", "claude_code", turns=len(said)), pieces)
     asked, stems = "which request limits and which undo did we settle for the parcel API?", Stems()
     weighed = answering(database, parse_query(asked, database, stems), stems, 1, (7, 6, 3, 1))
-    made = weighed.excerpt(1700) if weighed is not None else None
+    made = weighed.excerpt(3000) if weighed is not None else None
     database.close()
     assert made is not None and "10 seconds" in made.text and "- Part 1" in made.text
     assert "**" not in made.text and "##" not in made.text, "marks of markdown are room that tells nothing"
@@ -173,7 +172,7 @@ def test_a_heading_as_long_as_a_book_takes_no_room_of_who_answers(shop: Path) ->
     for name, said in (("s5", rows), ("s6", [rows[0], ("assistant", "Thick paper jams the label printer; 80 grams.")])):
         kept(name, [turn(who, [{"type": "text", "text": text}], at, name, shop) for at, (who, text) in enumerate(said)])
     found = answered("find", query="what makes the label printer of the parcels jam?")
-    assert "80 grams" in found and len(found) <= 2500
+    assert "80 grams" in found and len(found) <= 3400
 
 
 def test_a_session_of_the_same_name_in_another_project_is_not_told(shop: Path, tmp_path: Path) -> None:
@@ -309,7 +308,7 @@ def test_what_the_user_said_last_about_it_is_told_as_theirs(shop: Path) -> None:
     ]
     kept_talk(shop, "s4", said)
     found = answered("find", query="does the export dialog append the server address to the copied command?")
-    assert "user] No server address in the copied command, that was on purpose." in found and len(found) <= 2500
+    assert "user] No server address in the copied command, that was on purpose." in found and len(found) <= 3400
 
 
 def test_a_session_and_the_index_of_its_prompts_are_one_hit(shop: Path) -> None:
@@ -444,7 +443,7 @@ def test_a_hit_that_does_not_fit_is_shortened_and_not_dropped(shop: Path) -> Non
     (kept / "decisions.md").write_text("# Decisions\n\n" + "".join(bullets))
     found = answered("find", query="why does the parcel printer jam?")
     shortened = [row for row in found.splitlines() if "[decision" in row and ". … → s8" in row]
-    assert len(found) <= 2500 and len(shortened) == 1, found
+    assert len(found) <= 3400 and len(shortened) == 1, found
 
 
 @pytest.mark.parametrize(
@@ -485,17 +484,6 @@ def test_what_a_line_announces_is_shown_with_it(shop: Path) -> None:
     kept_talk(shop, "s9", ["And the importer?", "\n".join([*filler, told, *filler]), "Good.", "Yes."])
     found = answered("find", query="what do I run by hand once the importer release is merged?")
     assert "run this by hand: make backfill QUARTER=3" in found and "```" not in found
-
-
-def test_an_answer_that_may_be_a_part_says_where_the_rest_is(shop: Path) -> None:
-    """An agent that saw a part took it for the whole, and answered without the page that has the rest."""
-    parts = ["lime and the kiln", "tin", "brass and the valve", "crane", "iron and the hatch", "coal"]
-    told = [f"The {part} was fine on day {day}{word}." for day in range(40) for part in parts for word in ("x", "y")]
-    kept_talk(shop, "s9", ["How do they fare?", "\n".join(told), "Good.", "Yes."])
-    asked = "how do lime, kiln, tin, mould, brass, valve, crane, iron, hatch, coal, chute and slate fare?"
-    found = answered("find", query=asked)
-    assert re.search(r"\(\d+ more sentences of 1 on it: read s9:\d with the question\)", found) and len(found) <= 2500
-    assert "on it: read" not in answered("find", query="why are release notes generated?")
 
 
 def test_a_question_about_days_is_told_what_is_of_these_days_alone(shop: Path) -> None:

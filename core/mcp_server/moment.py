@@ -28,7 +28,7 @@ from core.commands.workspace import Workspace, reopened
 from core.mcp_server import tools
 from core.mcp_server.tools import TaskType
 
-FOUND = 2500
+FOUND = 3400
 """The characters of an answer of `find`."""
 PAGE = 3000
 """The characters of a page of `read`. One with a query is as long as any: of 25 key points of 92 that the first passage
@@ -109,8 +109,8 @@ def find(
     been made already, and when an error comes back. Ask the whole question in its own words and names, and give likely
     words of the answer: the best session comes with the passage that answers, so one call is mostly enough; a line each
     for the others: kind, day, project, words, session:turn, how the session was left. "weak" and "never said" mean that
-    it may not be there: do not search on; "more sentences": what is missing may be in that read. Without a query: what
-    a conversation here should start with. Not for general knowledge or the files at hand."""
+    it may not be there: do not search on; a fact that the passage lacks may be in a read with the question. Without a
+    query: what a conversation here should start with. Not for general knowledge or the files at hand."""
     now = reopened(workspace)
     if not query.strip():
         text = str(tools.get_context(workspace, project)["text"])  # it has been through the gate

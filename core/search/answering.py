@@ -47,23 +47,19 @@ REACTION = -0.3
 """The weight of what the user said to its outcome."""
 AROUND = 2
 """The sentences on either side that speak for the one between them."""
-OF_AROUND = 0.6
-"""Their weight beside its own. Of 50 key points of 37 questions by which it was set the right session's passage tells
-39 (31 where the whole turn counts); of 38 points of 30 other questions 32 (30)."""
+OF_AROUND = 0.8
+"""Their weight beside its own. Where the whole turn counts instead, a passage tells 61 of 88 key points for 71."""
 AGAIN = 0.6
 """The weight of a word that an earlier sentence had, beside a new one."""
-CONCLUDES = 0.1
-"""The weight of the last lines of a long message."""
 OF_USER = 0.3
 """The weight of the user's own words."""
 OF_TOOL = -0.2
 """The weight of a tool's output."""
 ANNOUNCES = -0.4
 """The weight of a sentence that announces work."""
-TOLD = 0.0003
+TOLD = 0.00015
 """What each character that a turn has told already takes from its next sentence, or a long message would fill the
-excerpt alone. Of 55 key points of 20 questions by which it was set the first conversation tells 32 (24 without); of 43
-points of 17 other questions 36 either way."""
+excerpt alone. With 0.0003 a passage of 3,000 characters has 63 % of the quotes that answer 52 questions, so 66 %."""
 PASTED = 1500
 """Above this length a user's turn counts as pasted: the longer it is, the less of `OF_USER` it gets."""
 REPLY = 40
@@ -145,14 +141,12 @@ _ANNOUNCES = re.compile(r"(?:let me|i'?ll|i will|now (?:let|i)|next,? i|looking 
 
 class Excerpt(NamedTuple):
     """The words, and the turn (position from 0) that most of them are from. `share` of what the question asks for
-    stands in them, `sharp` in two sentences side by side, 0 to 1. `left` sentences of the session that say as much of
-    it as one that is shown had no room."""
+    stands in them, `sharp` in two sentences side by side, 0 to 1."""
 
     text: str
     position: int
     share: float
     sharp: float
-    left: int
 
 
 class _Sentence(NamedTuple):
@@ -192,9 +186,7 @@ class Weighed(NamedTuple):
         errors = {row.text for row in picked if row.role != "user" and _IS_ERROR.match(row.text)}
         turns = Counter(text for text, _ in {(row.text, row.position) for row in rows if row.text in errors})
         text = _joined(picked, turns, self.last)
-        least = min(row.base + _mass(shares, row.terms) for row in picked)
-        left = sum(row.base + _mass(shares, row.terms) >= least for row in rows) - len(picked)
-        return Excerpt(text, max(of, key=lambda at: of[at]), _mass(self.asked, seen), sharp, left)
+        return Excerpt(text, max(of, key=lambda at: of[at]), _mass(self.asked, seen), sharp)
 
 
 def answering(
@@ -349,8 +341,7 @@ def weighed(
             listed = len(texts) > SHORT and _OF_LISTING.match(text)
             if text.strip("#*-_=`| \t") not in ("", "<blank>") and not listed and text not in told:
                 around = frozenset().union(*has[max(0, at - AROUND) : at + AROUND + 1])
-                concludes = CONCLUDES * (one.role == "assistant" and at >= len(texts) - 4 and len(texts) > 8)
-                base = near + OF_AROUND * _mass(shares, around) + concludes + _manner(asked, one, text)
+                base = near + OF_AROUND * _mass(shares, around) + _manner(asked, one, text)
                 rows.append(_Sentence(one.position, at, text, has[at], base, one.role))
     return Weighed(shares, of_question, rows, last)
 

@@ -58,8 +58,6 @@ class FoundRow:
     """The share of the question that two sentences side by side have, 0 to 1."""
     fit: float = 0.0
     """How well a conversation fits as a whole, comparable within one answer."""
-    left: int = 0
-    """The sentences of its session that say as much of it and had no room."""
     against: str = ""
     """Why the text does not hold any more: it is done, or what the user did to the line that says it."""
     misled: str = ""
@@ -268,9 +266,6 @@ def as_a_whole(entries: int, spoken: int | None, waiting: int, where: str, *, sh
     return [f"{said}, but {left}" if waiting else said]
 
 
-PARTLY = 0.3
-"""The share of a question below which an answer says that there is more to read. Of 91 questions it says so in 16 of
-32 answers that leave something out, and in 10 of 59 that are whole."""
 LEAST_TEXT = 90
 """A hit is shortened to no fewer characters of its text: less says too little for its place."""
 _SENTENCE_END = re.compile(r"[.!?。！？…](?=\s)")
@@ -291,10 +286,6 @@ def find_lines(report: FindReport, room: int = 0, clean: Callable[[str], str] = 
     lines: list[str] = []
     head, tail = ([clean(part) for part in parts] for parts in _around(report))
     others = _others(report, clean)
-    for first in report.hits[: bool(room)]:  # who has all the room has no tool to read on with
-        if first.places and first.left and first.sharp < PARTLY and not first.weak:
-            more = count(first.left, "more sentence")
-            tail.append(f"{more} of 1 on it: read {clean(first.called)}:{first.turn} with the question")
     left = room - sum(map(len, (*head, *tail, *others))) - 40 if room else 1 << 30
     for number, row in enumerate(report.hits, start=1):
         line = f"{number}. {_line(row, clean)}"

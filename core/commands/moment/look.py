@@ -306,7 +306,7 @@ class Look:
         key, turn = f"{row.session}:{made.position + 1}", made.position + 1
         return replace(
             row, text=made.text, turn=turn, key=key, served=self._served(key), weak=made.share < LEAST_SHARE,
-            sharp=made.sharp, left=made.left,
+            sharp=made.sharp,
         )  # fmt: skip
 
     def _best(self, words: str, room: int = CHARACTERS) -> str:
