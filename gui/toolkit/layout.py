@@ -140,7 +140,7 @@ class ChipRow:
         self._placed: list[int] = []
         self._width = 0.0
         look.follow(container, self._fit)
-        look.every_tick(self.tick)
+        look.every_tick(self._wrap)
 
     def add(self, name: str, color: str, on_click: Callable[[], object], tip: str = "") -> Chip:
         """One more chip, at the end."""
@@ -149,15 +149,12 @@ class ChipRow:
         self._placed.append(0)
         return chip
 
-    def tick(self) -> bool:
-        """Wrap again when a count made a chip wider; true when one moved."""
-        return self._wrap()
-
     def _fit(self, width: float, _height: float) -> None:
         self._width = width
         self._wrap()
 
     def _wrap(self) -> bool:
+        """Wrap again when a count made a chip wider; true when one moved."""
         if self._width <= 0 or not self.chips:
             return False
         gap, used, line, moved = self._look.px(6), 0.0, 0, False

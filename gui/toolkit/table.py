@@ -103,9 +103,6 @@ class BigTable(Listing[int]):
     def _guesses(self) -> Sequence[int]:
         return [self._look.px(PITCH)] * len(self.rows)
 
-    def _exactly(self, at: int) -> int | None:
-        return self._look.px(PITCH)
-
     def _sized(self, before: tuple[int, int]) -> None:
         dpg.configure_item(self.head, width=max(1, self.width), height=self._look.px(HEAD))
         super()._sized(before)
