@@ -147,6 +147,10 @@ class KnowledgePanel:
         parts = {row.label: self.workbench.views[row.name].keys for row in VIEWS}
         self.keys.build({**parts, "Evidence": self.inspector.keys, "Conversation": self.reading.keys})
         shell.build(self._at_foot)
+        gatherers: dict[str, Gatherer] = {
+            name: view.gather for name, view in self.workbench.views.items() if view.gather is not None
+        }
+        self.reader = Reader(shell, gatherers, self._gathered, self._not_gathered)
         self.homes = Homes(
             shell, self._own, lambda: self.jobs.post(self.reader.ask), lambda: self.reader.ask(soon=True)
         )
@@ -162,12 +166,7 @@ class KnowledgePanel:
         if shell.choice("view") not in self.workbench.views:
             shell.choices["view"] = VIEWS[0].name
         shell.change(view=shell.choices["view"], away=self.homes.away)
-        gatherers: dict[str, Gatherer] = {
-            name: view.gather for name, view in self.workbench.views.items() if view.gather is not None
-        }
-        self.reader = Reader(shell, gatherers, self._gathered, self._not_gathered)
         shell.on_refresh = lambda: self.reader.ask(soon=True)
-        self.homes.watch()
         self.reader.ask(soon=True)
         _living.add(self)
         return self.root
@@ -258,8 +257,7 @@ class KnowledgePanel:
                 problem=None,
                 returns=state.returns + came_back,
             )
-        if found.snapshot.settings is not None:
-            self.homes.also([found.snapshot.settings.writable])
+        self.homes.also([found.snapshot.settings.writable])
 
     def _fault(self, error: ErrorInfo) -> None:
         if self.root and dpg.does_item_exist(self.root):
@@ -357,7 +355,7 @@ class KnowledgePanel:
 
     def _view_key(self, key: str, modifiers: frozenset[str], typing: bool) -> bool:
         if self._first and not self.reading.is_open:
-            return self.first_start.press(key, typing)
+            return self.first_start.press(key)
         label = "+".join([*(name for name in MODIFIERS if name in modifiers), key])
         if self.reading.is_open:
             return self.reading.press(label, typing)
