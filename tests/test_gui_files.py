@@ -205,10 +205,6 @@ def test_keys_alone_choose_a_file_a_note_and_delete_it(stand: Stand, home: Works
     assert [row.bullet.text for row in notes.rows] == ["The whole file is about tea", "see line 300 for the odd number"]
     stand.click(stand.toast()[1])
     assert len(notes_overview(home, None).notes[0].rows) == 3
-    stand.press("slash")
-    view.typed("plan")
-    stand.press("Escape")
-    assert view.words == "" and not stand.look.typing()
 
 
 def test_a_selection_from_elsewhere_brings_its_file_and_line(stand: Stand, tmp_path: Path) -> None:

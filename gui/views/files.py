@@ -248,7 +248,6 @@ class FilesView(FilteredView):
         gap(look, right, 1)
         self.open = Button(look, right, "Open", self.open_file, icon="external-link", tip="Open the file in its editor",
                            shortcut="Enter")  # fmt: skip
-        self.at_rest = self.open.item
         Button(look, right, "", self.copy_path, icon="copy", kind="ghost", tip="Copy the path", shortcut="Ctrl+Shift+C")
         self._head = text(look, body, "", "small", "hint", wrap=True)
         below = box(look, body, "clear")
@@ -345,11 +344,6 @@ class FilesView(FilteredView):
         """Let the inspector show something; that is no news to this view."""
         self._shell.select(kind, key, line, raw)
         self._selected = self._shell.state.selected
-
-    def press(self, key: str, typing: bool) -> bool:
-        """The keys of the view; what is typed filters the files."""
-        self.in_notes = self.in_notes and not typing
-        return super().press(key, typing)
 
     def do(self, key: str) -> bool:
         """Left and Right change between files and notes; the rest is told by the tooltips of the buttons."""

@@ -60,7 +60,7 @@ TEACH = {
 }  # fmt: skip
 
 
-class LibraryView(ListView[LibraryPage]):
+class LibraryView(ListView):
     """Documents and the answers in them; what is chosen stands beside the list."""
 
     name = "library"
@@ -78,7 +78,8 @@ class LibraryView(ListView[LibraryPage]):
     TEACH = TEACH
 
     def __init__(self, look: Look, shell: Shell) -> None:
-        super().__init__(look, shell, LibraryPage())
+        super().__init__(look, shell)
+        self.data = LibraryPage()
         self.missing = False
         self.job: Job | None = None
         self._home = ""
@@ -142,12 +143,13 @@ class LibraryView(ListView[LibraryPage]):
     def _show(self, keep: bool = False) -> None:
         self.arrange(keep)
         dpg.configure_item(self._documents, show=not self.asked and not self.missing)
-        self._tell_chosen(bool(self.list.rows))
+        self._tell_chosen()
 
-    def _tell_chosen(self, room: bool) -> None:
+    def _tell_chosen(self) -> None:
         rows = [] if self.missing else sheet(self.data)
-        if self.columns.shows("sheet") != bool(rows or room):
-            self.columns.show("sheet", bool(rows or room))
+        beside = bool(rows or self.list.rows)
+        if self.columns.shows("sheet") != beside:
+            self.columns.show("sheet", beside)
         if rows != self.sheet.rows:
             self.sheet.set_rows(rows)
 
@@ -231,12 +233,7 @@ class LibraryView(ListView[LibraryPage]):
     def select(self, row: FlowRow) -> None:
         """Show what belongs to it at the right."""
         self.data = replace(self.data, chosen=row.key)
-        self._tell_chosen(True)
-
-    def open(self, row: FlowRow) -> None:
-        """Show it."""
-        self.list.select(row.key)
-        self.select(row)
+        self._tell_chosen()
 
     def act(self, name: str, row: FlowRow) -> None:
         document = next((one for one in self.data.documents if one["id"] == row.key), None)
