@@ -370,7 +370,7 @@ def test_what_a_folder_of_somebody_else_wants_is_asked_once(desk: Desk, at_home:
         seat.settle()
         banner = seat.panel.workbench.banner
         assert banner.shown is not None and "do not count before you trust them" in banner.shown.message
-        seat.panel.workbench._open_problem()
+        banner._act()
         seat.settle()
         question = seat.panel.shell._question
         assert question is not None and question.dialog.is_open

@@ -213,10 +213,6 @@ def tip(row: Row) -> str:
     return "\n".join(part for part in (name, about, gave, held, row.error[:600], short_folder(row.path)) if part)
 
 
-MADE = 400
-"""This many rows are kept, of which the table shows some forty."""
-
-
 NONE = Teach("funnel", "No conversation is of these weeks and statuses", "Esc shows all of them again.", "", "Show all")
 TEACH = Teach(
     "database",
@@ -347,8 +343,6 @@ class ConversationsView(FilteredView):
         """An entry as the table shows it, made when it comes into sight."""
         row = self._rows.get(at)
         if row is None:
-            if len(self._rows) >= MADE:
-                self._rows.clear()
             row = self._rows[at] = row_of(*self.entries[at])
         return row
 

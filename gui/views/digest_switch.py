@@ -47,14 +47,13 @@ class DigestSwitch:
 
     def refresh(self, state: State) -> None:
         """Show it as it is."""
-        found = state.snapshot.overview.status.digest if state.snapshot is not None else None
-        if state.snapshot is None or found is None:
-            if self._shown is not None:  # another home is read
-                self._shown = None
-                self.toggle.forget()
-                self.toggle.set_label(LOADING)
+        if state.snapshot is None:
+            self._shown = None
+            self.toggle.forget()
+            self.toggle.set_label(LOADING)
             return
-        stands = state.snapshot.overview.status.stands.digest
+        status = state.snapshot.overview.status
+        found, stands = status.digest, status.stands.digest
         if (found, stands) == (self._shown, self._stands):
             return
         self._shown, self._stands = found, stands
@@ -70,8 +69,7 @@ class DigestSwitch:
 
     def _switched(self, on: bool) -> None:
         """Write `digest_enabled`; where there is no file yet, write that."""
-        snapshot = self._shell.state.snapshot
-        if snapshot is None or self._shown is None:
+        if self._shown is None:
             return
         if self._stands is not None and self._stands.state == UNREADABLE:
             self.toggle.set_on(False)

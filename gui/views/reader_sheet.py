@@ -202,8 +202,7 @@ class Sheet:
             lines = lines_of_code(piece.text, self.shape.width - 2 * px(BOX + 4), self.measure)
             made = Laid(lines, px(CODE_PITCH) * len(lines) + self._edges(piece))
         if len(self._laid) >= LAID:
-            for old in list(self._laid)[: LAID // 4]:
-                del self._laid[old]
+            self._laid.clear()
         self._laid[at] = made
         return made
 

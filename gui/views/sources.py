@@ -187,8 +187,6 @@ class SourcesColumn:
 
     def look(self) -> None:
         """Look at the disk; a harvest that runs comes first."""
-        if self._looking:
-            return
         self._looking = True
         self.again.enable(False)
         workspace, state = self._shell.workspace, self._shell.state
