@@ -121,7 +121,7 @@ class Chip:
         """The number after the name; a long name is cut."""
         self.count = count
         wide = LETTERS.wide(self._look.font_id("small"))
-        name = self.name if wide is None else cut(self.name, self._look.px(CHIP_WIDTH), wide)
+        name = cut(self.name, self._look.px(CHIP_WIDTH), wide)
         dpg.configure_item(self.item, label=f"{name}  {count:,}")
 
 

@@ -90,8 +90,6 @@ class EmptyState:
             return False
         look, (width, height), told = self._look, self._room, self._told
         wide = LETTERS.wide(look.font_id("text"))
-        if wide is None:
-            return True
         room = width - look.px(4)
         lines = told.words.splitlines()  # as they are written, or in other lines where the place is too narrow
         if any(wide(line) > room for line in lines):
@@ -105,8 +103,7 @@ class EmptyState:
         self._pen.begin()
         self._stale = False
         for words, role, color, high in shown:
-            long = self._pen.words(width / 2, y, words, role, color, room=room, middle=True)
-            self._stale = self._stale or bool(words and not long)  # its font is not there yet
+            self._pen.words(width / 2, y, words, role, color, room=room, middle=True)
             y += look.px(high)
         self._pen.end()
         if self._button is not None:
@@ -273,7 +270,7 @@ class Toast:
         """The words in one line that leaves room beside it."""
         words, wide = " ".join(words.split()), LETTERS.wide(self._look.font_id("text"))
         room = dpg.get_item_rect_size(self._look.focus.root)[0] * TOAST_SHARE
-        return words if wide is None or room <= 0 else cut(words, room, wide)
+        return cut(words, room, wide) if room > 0 else words
 
     def _act(self) -> None:
         self.hide()

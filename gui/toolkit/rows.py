@@ -50,7 +50,7 @@ class Rows:
         """Show these lines."""
         self.lines, self._over = tuple(lines), None
         dpg.configure_item(self.drawing.holder, show=bool(lines))
-        self.drawing.set_height(PITCH * max(1, self._down))
+        self._look.size(self.drawing.holder, height=PITCH * max(1, self._down))
         self.drawing.redraw()
 
     @property
@@ -80,7 +80,7 @@ class Rows:
         over = self._over
         if over is not None and over < len(self.lines):
             line, wide_of = self.lines[over], LETTERS.wide(self._look.font_id("small"))
-            if line.tip and wide_of is not None:
+            if line.tip:
                 drawing.bubble(cut(lettered(line.tip), drawing.width - px(24), wide_of))
 
     def _at_mouse(self) -> int | None:

@@ -109,8 +109,6 @@ class BigTable(Listing[int]):
 
     def _paint(self, pen: Pen, top: float, bottom: float) -> None:
         self._columns = tuple(self.shown())
-        if LETTERS.wide(self._look.font_id("text")) is None:
-            self.canvas.renew()  # its font is not there yet
         self._draw_head()
         super()._paint(pen, top, bottom)
 
@@ -118,8 +116,6 @@ class BigTable(Listing[int]):
         px, wide = self._look.px, LETTERS.wide(self._look.font_id("text"))
         for number, column, x, room in self._columns:
             words, color = column.shown(self._cell(self.rows[at], number))
-            if wide is None or not words:
-                continue
             shown = words if column.width and not column.title else cut(words, room, wide)
             pen.words(x, y + px(6), shown, "text", color)
         pen.line(0, y + tall - 1, self.width, y + tall - 1, "line@70")
