@@ -173,12 +173,12 @@ class Workbench:
         row = self._question(problem)
         if row is not None:
             words = "\n".join((*row.says[:12], f"and {len(row.says) - 12} more") if len(row.says) > 12 else row.says)
-            self._shell.ask(asked(row), words, "Trust", lambda: self._trust(row), kind="danger")
+            trust = partial(
+                self._shell.write, "trust", partial(trust_allow, file=row.path, seen=row.mark), said="Trusted"
+            )
+            self._shell.ask(asked(row), words, "Trust", trust, kind="danger")
         elif problem.code == LATE:
             found = self._shell.state.snapshot
             self.on_harvest(found.overview.status.late_sources if found is not None else ())
         else:
             self._shell.open_path(problem.path)
-
-    def _trust(self, row: TrustRow) -> None:
-        self._shell.write("trust", lambda workspace: trust_allow(workspace, row.path, seen=row.mark), said="Trusted")

@@ -82,7 +82,7 @@ class LibraryView(ListView):
         self.data = LibraryPage()
         self.missing = False
         self.job: Job | None = None
-        self._home = ""
+        self._home = shell.state.home
         self._asked = 0
         self._waits = 0  # questions to the library without an answer yet
         self._recorded: dict[str, str] = {}  # chunk -> the id of what was recorded of it since the question
@@ -126,10 +126,8 @@ class LibraryView(ListView):
     def refresh(self, state: State) -> None:
         """Another home has another library."""
         if state.home != self._home:
-            first, self._home = not self._home, state.home
-            if not first:
-                self.missing, self.data = False, LibraryPage()
-                self.opened()
+            self._home, self.missing, self.data = state.home, False, LibraryPage()
+            self.opened()
 
     def opened(self) -> None:
         """Look which documents there are."""
