@@ -219,7 +219,7 @@ class HarvestRun:
         begun, sources = time.monotonic(), self.now.sources
         digest = snapshot.overview.status.digest.bytes if snapshot is not None else 0
         watch = Watch(self.now.plan, self.now.names, begun)
-        self._shell.change(activity=Activity("Harvesting"))
+        self._shell.change(activity=Activity())
         self._set(replace(self.now, phase=RUNNING, watch=watch, digest=digest))
 
         def work(job: Job) -> HarvestReport:
@@ -282,7 +282,7 @@ class HarvestRun:
 
     def _step(self, watch: Watch, news: Progress) -> None:
         workspace = self.workspace
-        config, activity = workspace.config, self._shell.state.activity or Activity("Harvesting")
+        config, activity = workspace.config, self._shell.state.activity or Activity()
         watch.hear(news, time.monotonic())
         spent = watch.sent + watch.received
         self._shell.change(

@@ -66,11 +66,10 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Activity:
-    """The long job that runs: what it is, how far (`done` of `total`, 0 when unknown), whether it was asked to stop.
-    `tokens` spent so far, `price` in US dollars; `left` is how many seconds it will still take, 0 while nobody knows;
-    `failed` is how many of those that are done were not to be read."""
+    """The harvest that runs: how far it is (`done` of `total`, 0 when unknown), whether it was asked to stop. `tokens`
+    spent so far, `price` in US dollars; `left` is how many seconds it will still take, 0 while nobody knows; `failed`
+    is how many of those that are done were not to be read."""
 
-    name: str
     done: int = 0
     total: int = 0
     stopping: bool = False

@@ -377,7 +377,7 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         panel = seat.panel
         watch = going_on()
         panel.harvest.dialog.open()
-        panel.shell.change(activity=Activity("Harvesting", watch.through, len(watch.talks), False,
+        panel.shell.change(activity=Activity(watch.through, len(watch.talks), False,
                                              watch.sent + watch.received, 0.27, watch.left))  # fmt: skip
         config = replace(workspace.config, provider="openai", model="made-up")
         panel.run.workspace = replace(workspace, loaded=replace(workspace.loaded, config=config))

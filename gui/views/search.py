@@ -541,8 +541,6 @@ class SearchView(ListView):
             return
 
         def looked(found: Found | None) -> None:
-            if mine != self._selecting:
-                return  # another one was chosen meanwhile
             if found is None:
                 shell.toast("It is not there any more", icon="info", color="accent", seconds=3.0)
                 self._ask(again=True)
@@ -551,4 +549,5 @@ class SearchView(ListView):
             if then is not None:
                 then()
 
-        shell.submit("What was found", lambda _job: bullet_of(workspace, entry), looked)
+        shell.submit("What was found", lambda _job: bullet_of(workspace, entry), looked,
+                     wanted=lambda: mine == self._selecting)  # fmt: skip
