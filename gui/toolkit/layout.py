@@ -209,9 +209,8 @@ class Columns:
 
     def usual(self, name: str, width: float) -> None:
         """Another width for a pane."""
-        if self._named[name].width != width:
-            self._named[name].width = width
-            self._fit(*self._inside)
+        self._named[name].width = width
+        self._fit(*self._inside)
 
     def shows(self, name: str) -> bool:
         """Whether a pane is there."""

@@ -75,9 +75,8 @@ class BigTable(Listing[int]):
 
     def leave_out(self, keys: Collection[str]) -> None:
         """Show no column of these keys."""
-        if frozenset(keys) != self._left_out:
-            self._left_out = frozenset(keys)
-            self.refresh()
+        self._left_out = frozenset(keys)
+        self.refresh()
 
     def refresh(self) -> None:
         """Ask for the visible cells again."""
