@@ -164,9 +164,9 @@ class Letters:
 
     def came(self) -> int:
         """How often fonts came in which widths had been guessed."""
-        gone = {font for font in self._guessed if not dpg.does_item_exist(font) or dpg.get_text_size("a", font=font)}
-        self._guessed -= gone
-        self._came += bool(gone)
+        known = {font for font in self._guessed if not dpg.does_item_exist(font) or dpg.get_text_size("a", font=font)}
+        self._guessed -= known
+        self._came += bool(known)
         return self._came
 
     def wide(self, font: int) -> Wide:

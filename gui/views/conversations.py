@@ -66,7 +66,6 @@ class Row:
     """One entry as the table shows it. `gave` are items by category, and `held` of them are held back, not written;
     `when` it was read in seconds since 1970, `day` that of the conversation."""
 
-    key: str
     status: str
     name: str
     gave: Mapping[str, int]
@@ -103,7 +102,7 @@ def row_of(key: str, entry: Mapping[str, Any]) -> Row:
     items = items if isinstance(items, dict) else {}
     gave = {category: number for category, number in items.items() if isinstance(number, int)}
     return Row(
-        key, str(entry.get("status") or "unknown"), known.title or plain_name(name) or key, gave,
+        str(entry.get("status") or "unknown"), known.title or plain_name(name) or key, gave,
         held if isinstance(held, int) else 0, place_of(entry), seconds_of(entry.get("at")), path,
         str(entry.get("error") or entry.get("last_error") or ""), known.tool, known.day, name,
     )  # fmt: skip
@@ -296,7 +295,6 @@ class ConversationsView(FilteredView):
         if self._ends is not looked.ends:
             self._ends = looked.ends
             self._leave_out()
-            self.table.refresh()
         self._take(looked.waiting, snapshot.ledger)
         self._teach.tell(UNREADABLE if known_counts(snapshot) is None else TEACH)
         minute = int(time.time() // 60)

@@ -174,7 +174,7 @@ class LibraryView(ListView):
 
     def rows(self) -> Sequence[FlowRow]:
         made = [] if self.missing else everything(self.data)
-        return made if self.asked else matching(made, self.data.words)  # a question filters nothing
+        return made if self.asked else matching(made, self.words)  # a question filters nothing
 
     @property
     def asked(self) -> bool:
@@ -215,7 +215,6 @@ class LibraryView(ListView):
     def typed(self, words: str) -> None:
         """Other words: a filter; a question waits for Enter."""
         self.words = words
-        self.data = replace(self.data, words=words)
         if not self.asked:
             self._show()
 
@@ -258,7 +257,6 @@ class LibraryView(ListView):
         mine, session = self._asked, self._session
         self.words = query
         dpg.set_value(self.filter, query)
-        self.data = replace(self.data, words=query)
 
         def done(found: Any) -> None:
             if mine != self._asked:
