@@ -29,7 +29,7 @@ from gui.state import NOTHING, Selection, State
 from gui.toolkit.jobs import Jobs, no_wake
 from gui.toolkit.keyboard import Keyboard
 from gui.toolkit.keys import MODIFIERS, KeyGate
-from gui.toolkit.layout import Columns, Pane, box
+from gui.toolkit.layout import Columns, box
 from gui.toolkit.styles import PALETTES
 from gui.toolkit.theme import Look
 from gui.views.first_start import FirstStart, is_first_start
@@ -121,12 +121,10 @@ class KnowledgePanel:
         self.brief.build_card(inside)
         self._middle = box(look, inside, "gutter")
         look.follow(inside, self._fit)
-        panes = [Pane("side", SIDE, SIDE_LEAST, scroll=True), Pane("work", 0, WORK_LEAST, good=460)]
-        columns = self.columns = Columns(look, self._middle, panes)
+        columns = self.columns = Columns(look, self._middle, SIDE, SIDE_LEAST, WORK_LEAST, good=460, left=True)
         look.follow(self._middle, lambda wide, _tall: columns.usual(
-            "side", max(SIDE, min(SIDE_MOST, SIDE_SHARE * wide / look.scale))))  # fmt: skip
-        side, work = (pane.item for pane in self.columns.panes)
-        self.workbench.build(box(look, work, "clear"), side)
+            max(SIDE, min(SIDE_MOST, SIDE_SHARE * wide / look.scale))))  # fmt: skip
+        self.workbench.build(box(look, columns.main, "clear"), columns.side)
         self.inspector = Inspector(look, shell)
         self.first_start = FirstStart(look, shell)
         self.first_start.build(inside)
@@ -380,7 +378,7 @@ class KnowledgePanel:
     def toggle_side(self) -> None:
         """Hide the left column, or show it again; remembered."""
         on = self.shell.choice("pane.side") == "hidden"
-        if "side" in self.columns.crowded:
+        if self.columns.crowded:
             words = "Too narrow for this column: widen the window"
             self.shell.toast(words, icon="info", color="accent", seconds=4.0)
             return
@@ -392,8 +390,8 @@ class KnowledgePanel:
         selected, but where the view itself shows it."""
         side = state.view in self.workbench.sides and self.shell.choice("pane.side") != "hidden"
         side = side and not self._compact
-        if side != self.columns.shows("side"):
-            self.columns.show("side", side)
+        if side != self.columns.shown:
+            self.columns.show(side)
         folded = self._compact or 0 < self._inside[0] < self.look.px(COMPACT)
         folded = folded and state.view == VIEWS[0].name and not self._first and not self.reading.is_open
         view = self.workbench.views[state.view]

@@ -341,7 +341,7 @@ def test_a_narrow_panel_says_what_a_conversation_starts_with_and_how_the_ledger_
         assert seat.state.view == "conversations" and view.wish.statuses == {"harvested"}
         assert not dpg.is_item_shown(brief.card), "it is of Knowledge alone"
     with seated(desk, workspace, choices={"view": "knowledge"}, width=900) as seat:
-        assert not desk.dpg.is_item_shown(seat.panel.brief.card) and seat.panel.columns.shows("side")
+        assert not desk.dpg.is_item_shown(seat.panel.brief.card) and seat.panel.columns.shown
 
 
 def test_a_host_hears_of_a_harvest_and_shows_the_notes_of_a_file(desk: Desk, at_home: Path) -> None:
@@ -349,7 +349,7 @@ def test_a_host_hears_of_a_harvest_and_shows_the_notes_of_a_file(desk: Desk, at_
     workspace = workspace_at(at_home)
     add(workspace, "files", "`add` keeps every book in one dict.", file=str(workspace.paths.home / "project/shelf.py"))
     with seated(desk, workspace, compact=True, project=str(at_home), on_harvest=heard.append) as seat:
-        assert not seat.panel.columns.shows("side") and seat.panel.shell.choice("project") == str(at_home)
+        assert not seat.panel.columns.shown and seat.panel.shell.choice("project") == str(at_home)
         desk.press("ctrl+h")
         seat.until(lambda: seat.panel.run.now.phase == "planned")
         desk.press("Return")

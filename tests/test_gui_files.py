@@ -140,7 +140,7 @@ def test_in_a_narrow_window_a_note_stands_below_its_line(desk: Desk, stand: Stan
     try:
         source = narrow.view.source
         at = next(at for at, row in enumerate(source.rows) if row.note.startswith("boil() doubles the water"))
-        assert source.lines[source.rows[at - 1].line] == "def boil(water):" and not narrow.view.columns.shows("notes")
+        assert source.lines[source.rows[at - 1].line] == "def boil(water):" and not narrow.view.columns.shown
         source._clicked(50.0, (at + 0.5) * narrow.look.px(PITCH), 0.0)
         narrow.settle()
         assert narrow.shell.state.selected.kind == "bullet" and source.lit == (4, 4)

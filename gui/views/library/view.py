@@ -29,7 +29,7 @@ from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction, matching
 from gui.toolkit.icons import icon
 from gui.toolkit.jobs import Job
-from gui.toolkit.layout import Columns, Pane, box, lowered
+from gui.toolkit.layout import Columns, box, lowered
 from gui.toolkit.letters import END
 from gui.toolkit.messages import Teach
 from gui.toolkit.theme import Look
@@ -94,12 +94,10 @@ class LibraryView(ListView):
         """Make the list, and what stands beside it."""
         look = self._look
         holder = box(look, parent, "clear")
-        self.columns = columns = Columns(
-            look, holder, [Pane("list", 0, least=250, good=330), Pane("sheet", 470, least=230)]
-        )
-        super().build(columns.panes[0].item)
+        self.columns = Columns(look, holder, 470, 230, 250, good=330)
+        super().build(self.columns.main)
         self.at_rest = int(dpg.get_item_parent(self.list.holder) or 0)
-        self.sheet = FlowList(look).build(columns.panes[1].item)
+        self.sheet = FlowList(look).build(self.columns.side)
         self._show()
 
     def above(self, parent: int) -> None:
@@ -146,8 +144,8 @@ class LibraryView(ListView):
     def _tell_chosen(self) -> None:
         rows = [] if self.missing else sheet(self.data)
         beside = bool(rows or self.list.rows)
-        if self.columns.shows("sheet") != beside:
-            self.columns.show("sheet", beside)
+        if self.columns.shown != beside:
+            self.columns.show(beside)
         if rows != self.sheet.rows:
             self.sheet.set_rows(rows)
 
