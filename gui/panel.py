@@ -121,10 +121,9 @@ class KnowledgePanel:
         self.brief.build_card(inside)
         self._middle = box(look, inside, "gutter")
         look.follow(inside, self._fit)
-        columns = self.columns = Columns(look, self._middle, SIDE, SIDE_LEAST, WORK_LEAST, good=460, left=True)
-        look.follow(self._middle, lambda wide, _tall: columns.usual(
-            max(SIDE, min(SIDE_MOST, SIDE_SHARE * wide / look.scale))))  # fmt: skip
-        self.workbench.build(box(look, columns.main, "clear"), columns.side)
+        self.columns = Columns(look, self._middle, lambda wide: max(SIDE, min(SIDE_MOST, SIDE_SHARE * wide)),
+                               SIDE_LEAST, WORK_LEAST, good=460, left=True)  # fmt: skip
+        self.workbench.build(box(look, self.columns.main, "clear"), self.columns.side)
         self.inspector = Inspector(look, shell)
         self.first_start = FirstStart(look, shell)
         self.first_start.build(inside)

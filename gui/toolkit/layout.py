@@ -150,11 +150,10 @@ class ChipRow:
 
     def _fit(self, width: float, _height: float) -> None:
         self._width = width
-        self._wrap()
 
     def _wrap(self) -> bool:
         """Wrap again when a count made a chip wider; true when one moved."""
-        if self._width <= 0 or not self.chips:
+        if self._width <= 0:
             return False
         gap, used, line, moved = self._look.px(6), 0.0, 0, False
         for number, chip in enumerate(self.chips):
@@ -176,15 +175,15 @@ class ChipRow:
 
 
 class Columns:
-    """Two columns that fill `parent` (a child window), lengths in unscaled pixels: `side` is `width` wide where that
-    leaves `main` what it wants (`good`), less where it does not, and gives way where `main` has not its `least`. With
-    `left` the side stands there, and what is too tall in it can be moved."""
+    """Two columns that fill `parent` (a child window), lengths in unscaled pixels: of a whole so wide `side` has
+    `width(whole)` where that leaves `main` what it wants (`good`), else less, and gives way where `main` has not its
+    `least`. With `left` the side stands there, and what is too tall in it can be moved."""
 
     GAP = 8
 
     def __init__(
-        self, look: Look, parent: int, width: float, side_least: float, least: float, *, good: float = 0,
-        left: bool = False,
+        self, look: Look, parent: int, width: Callable[[float], float], side_least: float, least: float, *,
+        good: float = 0, left: bool = False,
     ) -> None:  # fmt: skip
         self._look, self._width, self._side_least, self._least, self._good = look, width, side_least, least, good
         self._inside = (0.0, 0.0)
@@ -196,11 +195,6 @@ class Columns:
         first, second = box(look, row, "clear", scroll=left), box(look, row, "clear")
         self.side, self.main = (first, second) if left else (second, first)
         look.follow(parent, self._fit)
-
-    def usual(self, width: float) -> None:
-        """Another width for the side."""
-        self._width = width
-        self._fit(*self._inside)
 
     def show(self, on: bool) -> None:
         """Hide the side, or bring it back as wide as it was."""
@@ -216,7 +210,8 @@ class Columns:
         there = self.shown and not self.crowded
         dpg.configure_item(self.side, show=there)
         if there:
-            side = max(px(self._side_least), min(px(self._width), left - gap - px(max(self._good, self._least))))
+            room, wished = left - gap - px(max(self._good, self._least)), px(self._width(width / self._look.scale))
+            side = max(px(self._side_least), min(wished, room))
             dpg.configure_item(self.side, width=side, height=int(height))
             left -= side + gap
         dpg.configure_item(self.main, width=max(left, 1), height=int(height))

@@ -94,7 +94,7 @@ class LibraryView(ListView):
         """Make the list, and what stands beside it."""
         look = self._look
         holder = box(look, parent, "clear")
-        self.columns = Columns(look, holder, 470, 230, 250, good=330)
+        self.columns = Columns(look, holder, lambda _wide: 470, 230, 250, good=330)
         super().build(self.columns.main)
         self.at_rest = int(dpg.get_item_parent(self.list.holder) or 0)
         self.sheet = FlowList(look).build(self.columns.side)
