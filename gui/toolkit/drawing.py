@@ -185,7 +185,6 @@ class Drawing:
         self.below = Pen(look, self.item)
         self.over = Pen(look, self.item)
         look.follow(self.holder, self._fit)
-        look.on_change(self.redraw)
 
     def redraw(self) -> None:
         """Draw all of it again."""
@@ -236,7 +235,6 @@ class SegmentBar:
         self.item = int(dpg.add_drawlist(10, look.px(height), parent=parent))
         self._pen = Pen(look, self.item)
         look.follow(parent, self._fit)
-        look.on_change(self._draw)
 
     def set(self, parts: Sequence[Part], total: float) -> None:
         """Show `parts` of `total`."""

@@ -67,7 +67,6 @@ class EmptyState:
         self._stale = True
         look.follow(parent, self._fit)
         look.every_tick(self.tick)
-        look.on_change(self._restyle)
 
     def show(self, on: bool) -> None:
         """Whether it is there."""
@@ -80,9 +79,6 @@ class EmptyState:
 
     def _fit(self, width: float, height: float) -> None:
         self._room, self._stale = (width, height), True
-
-    def _restyle(self) -> None:
-        self._stale = True
 
     def tick(self) -> bool:
         """Draw it where somebody sees it: the font of its icon takes five megabytes, in a full home nobody does."""

@@ -153,11 +153,12 @@ class Look:
         return item
 
     def follow(self, container: int, fit: Callable[[float, float], object]) -> None:
-        """Call `fit(width, height)` in pixels of the screen whenever the inside of a child window or window changes."""
+        """Call `fit(width, height)` in pixels of the screen whenever the inside of a child window or window changes, or
+        palette or scale do."""
         self._follows.setdefault(container, ([], [-1.0, -1.0]))[0].append(fit)
 
     def on_change(self, redraw: Callable[[], object]) -> None:
-        """Call `redraw()` after a change of palette or scale, for what draws itself."""
+        """Call `redraw()` after a change of palette or scale, for what draws itself and follows nothing."""
         self._changes.append(redraw)
 
     def every_tick(self, call: Callable[[], object]) -> None:

@@ -455,7 +455,6 @@ class ReaderMap:
         self._pen = Pen(look, self.item)
         look.follow(parent, self._fit)
         look.every_tick(self.tick)
-        look.on_change(self.renew)
 
     def renew(self) -> None:
         """Something has changed."""
