@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.panel.ledger_rows import LedgerRows, counts_at_once, ledger_rows
 from core.commands.panel.overview import overview
 from core.commands.settings import NOT_TRUSTED, Settings, asked, config_show, unanswered
@@ -70,13 +70,13 @@ def gather(
     if late and not ledger_unread(problems):
         hint = "'knowledge schedule' harvests them each hour"
         problems.append(ErrorInfo(LATE, late, hint=hint))
-    settings = attempt(config_show, now)
+    settings = config_show(now)
     waiting = tuple(unanswered(now))
     found = Snapshot(
         before.overview if before is not None and before.overview == looked else looked,
+        settings,
         rows,
-        settings.value if isinstance(settings, Ok) else None,
-        _sha_of(settings.value) if isinstance(settings, Ok) else "",
+        _sha_of(settings),
     )
     # What a conversation is called stands in many rows.
     seen_by = (data or {}) if before is None or before.ledger.mark == rows.mark else {}
@@ -211,12 +211,12 @@ class Reader:
 
 
 class Homes:
-    """`own` is the home to come back to. `changed()` is called, from any thread, when something changed on disk;
-    `ask()` reads another home once it is shown."""
+    """Which home is shown, and watched. `own` is the one to come back to. `changed()` is called, from any thread, when
+    something changed on disk; `ask()` reads another home once it is shown."""
 
     def __init__(self, shell: Shell, own: Workspace, changed: Callable[[], object], ask: Callable[[], object]) -> None:
         self._shell, self.own, self._changed, self._ask = shell, own, changed, ask
-        self._watcher: Watcher | None = None
+        self._watcher = Watcher(shell.workspace.paths, changed)
 
     @property
     def away(self) -> bool:
@@ -237,30 +237,20 @@ class Homes:
             selected=NOTHING,
             problem=None,
         )
-        self.watch()
+        self.stop()
+        self._watcher = Watcher(workspace.paths, self._changed)
         self._ask()
 
     def back(self) -> None:
         """Show the user's own home again."""
-        if not self.away:
-            self._shell.toast("This is your own home", icon="house", color="accent")
-            return
-        self.use(self.own)
-        self._shell.toast("Back in your own home", icon="house", color="accent")
-
-    def watch(self) -> None:
-        """Begin to watch the home that is shown."""
-        self.stop()
-        self._watcher = Watcher(self._shell.workspace.paths, self._changed)
-        self._watcher.start()
+        if self.away:
+            self.use(self.own)
+        self._shell.toast("This is your own home", icon="house", color="accent")
 
     def also(self, files: Sequence[str]) -> None:
         """Watch these files, too."""
-        if self._watcher is not None:
-            self._watcher.also(files)
+        self._watcher.also(files)
 
     def stop(self) -> None:
         """Watch no longer."""
-        if self._watcher is not None:
-            self._watcher.stop()
-            self._watcher = None
+        self._watcher.stop()

@@ -69,7 +69,7 @@ def words(raw: object) -> dict[str, str]:
     return {str(key): value for key, value in entries if isinstance(value, str)}
 
 
-def write_geometry(geometry: Geometry, folder: Path | None = None) -> Path:
+def write_geometry(geometry: Geometry, folder: Path | None = None) -> None:
     """Remember `geometry`."""
     path = (folder or state_folder(os.environ)) / FILE_NAME
     record = {**geometry.__dict__, "choices": dict(geometry.choices)}
@@ -80,7 +80,6 @@ def write_geometry(geometry: Geometry, folder: Path | None = None) -> Path:
         raise KnowledgeError(
             "state-not-written", f"The window's place could not be remembered: {problem}", path
         ) from problem
-    return path
 
 
 def remembered(before: Geometry, now: Geometry) -> Geometry:

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from core.base.figures import count
 from core.base.result import ErrorInfo
@@ -154,8 +155,6 @@ class Run:
     took: float = 0.0
     undone: UndoReport | None = None
     sources: tuple[str, ...] = ()
-    workspace: Workspace | None = None
-    """What the dry run looked at; the harvest is of the same, whatever the window shows by then."""
     pending: Mapping[str, object] = field(default_factory=dict)
     """What waited as the dry run began."""
 
@@ -165,6 +164,8 @@ class HarvestRun:
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
+        self.workspace = shell.workspace
+        """What the dry run looked at; the harvest is of the same, whatever the window shows by then."""
         self.now = Run()
         self.on_change: Callable[[], object] = lambda: None
         self.on_end: Callable[[HarvestReport], object] = lambda _report: None
@@ -173,54 +174,53 @@ class HarvestRun:
     def look(self, sources: tuple[str, ...] = ()) -> None:
         """Make a dry run, of these sources alone where some are named; while a harvest runs, nothing, and while another
         program is at work, only say so."""
-        workspace, before = self._shell.workspace, self.now.workspace
-        same = before is not None and before.paths.home == workspace.paths.home
+        same = self.workspace.paths.home == self._shell.workspace.paths.home
         if self.now.phase == RUNNING or (self.now.phase == PLANNING and same):
             return
+        self.workspace = self._shell.workspace
         if is_elsewhere(self._shell.state):
             # Without its figures: the line of state has them, and these would stand still.
             held_up = ErrorInfo("held-up", "Another program is at work: nothing starts here before it has ended")
-            self._set(Run(FAILED, error=held_up, sources=sources, workspace=workspace))
+            self._set(Run(FAILED, error=held_up, sources=sources))
             return
-        self._set(Run(PLANNING, sources=sources, workspace=workspace))
-        self._plan(workspace)
+        self._set(Run(PLANNING, sources=sources))
+        self._plan()
 
     def keep_up(self) -> None:
         """Make the dry run that is shown once more, in its place, where something else waits now."""
-        state, workspace = self._shell.state, self.now.workspace
+        state = self._shell.state
         free = self.now.phase == PLANNED and self._job is None and not is_elsewhere(state)
-        if free and workspace is not None and pending_of(state) != self.now.pending:
-            self._plan(workspace)
+        if free and pending_of(state) != self.now.pending:
+            self._plan()
 
-    def _plan(self, workspace: Workspace) -> None:
-        asked, pending = self.now, pending_of(self._shell.state)
+    def _plan(self) -> None:
+        asked, workspace, pending = self.now, self.workspace, pending_of(self._shell.state)
         request = HarvestRequest(sources=asked.sources)
 
-        def planned(run: Run) -> None:
+        def planned(found: tuple[Run, Workspace]) -> None:
             self._job = None
+            run, self.workspace = found
             self._set(run)
 
-        def work(_job: Job) -> Run:
+        def work(_job: Job) -> tuple[Run, Workspace]:
             settled = reopened(workspace)  # no run on settings that are not those of the file
             report = harvest(settled, request)
             rows = [row.artifact for row in report.plan.classified if row.reason != FORGOTTEN_BY_YOU]
             names = titles_of(workspace, rows)
-            return replace(asked, phase=PLANNED, plan=report, names=names, workspace=settled, pending=pending)
+            return replace(asked, phase=PLANNED, plan=report, names=names, pending=pending), settled
 
         # Else another home has been asked about since.
         self._job = self._shell.submit("The dry run", work, planned, failed=self._failed, lane=RUN,
                                        wanted=lambda: self.now is asked)  # fmt: skip
 
-    def apply(self) -> bool:
-        """Do what the dry run showed; False when there is no dry run to do."""
-        workspace = self.now.workspace
-        if self.now.phase != PLANNED or workspace is None:
-            return False
-        begun, sources, snapshot = time.monotonic(), self.now.sources, self._shell.state.snapshot
+    def apply(self) -> None:
+        """Do what the dry run showed."""
+        workspace, snapshot = self.workspace, self._shell.state.snapshot
+        begun, sources = time.monotonic(), self.now.sources
         digest = snapshot.overview.status.digest.bytes if snapshot is not None else 0
         watch = Watch(self.now.plan, self.now.names, begun)
+        self._shell.change(activity=Activity())
         self._set(replace(self.now, phase=RUNNING, watch=watch, digest=digest))
-        self._shell.change(activity=Activity("Harvesting"))
 
         def work(job: Job) -> HarvestReport:
             reopened(workspace)  # raises for settings that cannot be read any more
@@ -229,9 +229,8 @@ class HarvestRun:
 
         self._job = self._shell.submit(
             "The harvest", work, lambda report: self._ended(report, time.monotonic() - begun),
-            failed=self._failed, progress=self._step, lane=RUN,
+            failed=self._failed, progress=partial(self._step, watch), lane=RUN,
         )  # fmt: skip
-        return True
 
     def cancel(self) -> None:
         """Stop after the current durable step."""
@@ -240,7 +239,6 @@ class HarvestRun:
             return
         self._job.cancel()
         self._shell.change(activity=replace(activity, stopping=True))
-        self.on_change()
 
     def finish(self) -> None:
         """Bring to its end what a harvest left that was cut off."""
@@ -282,11 +280,9 @@ class HarvestRun:
         self._set(replace(self.now, phase=FAILED, error=error))
         self._shell.refresh()
 
-    def _step(self, news: Progress) -> None:
-        activity, watch, workspace = self._shell.state.activity, self.now.watch, self.now.workspace
-        if activity is None or watch is None or workspace is None:
-            return
-        config = workspace.config
+    def _step(self, watch: Watch, news: Progress) -> None:
+        workspace = self.workspace
+        config, activity = workspace.config, self._shell.state.activity or Activity()
         watch.hear(news, time.monotonic())
         spent = watch.sent + watch.received
         self._shell.change(
@@ -300,7 +296,6 @@ class HarvestRun:
                 failed=watch.count(BROKEN),
             )
         )
-        self._set(replace(self.now))
 
     def _ended(self, report: HarvestReport, took: float) -> None:
         self._job = None

@@ -29,7 +29,7 @@ from gui.state import NOTHING, Selection, State
 from gui.toolkit.jobs import Jobs, no_wake
 from gui.toolkit.keyboard import Keyboard
 from gui.toolkit.keys import MODIFIERS, KeyGate
-from gui.toolkit.layout import Columns, Pane, box
+from gui.toolkit.layout import Columns, box
 from gui.toolkit.styles import PALETTES
 from gui.toolkit.theme import Look
 from gui.views.first_start import FirstStart, is_first_start
@@ -121,12 +121,9 @@ class KnowledgePanel:
         self.brief.build_card(inside)
         self._middle = box(look, inside, "gutter")
         look.follow(inside, self._fit)
-        panes = [Pane("side", SIDE, SIDE_LEAST, scroll=True), Pane("work", 0, WORK_LEAST, good=460)]
-        columns = self.columns = Columns(look, self._middle, panes)
-        look.follow(self._middle, lambda wide, _tall: columns.usual(
-            "side", max(SIDE, min(SIDE_MOST, SIDE_SHARE * wide / look.scale))))  # fmt: skip
-        side, work = (pane.item for pane in self.columns.panes)
-        self.workbench.build(box(look, work, "clear"), side)
+        self.columns = Columns(look, self._middle, lambda wide: max(SIDE, min(SIDE_MOST, SIDE_SHARE * wide)),
+                               SIDE_LEAST, WORK_LEAST, good=460, left=True)  # fmt: skip
+        self.workbench.build(box(look, self.columns.main, "clear"), self.columns.side)
         self.inspector = Inspector(look, shell)
         self.first_start = FirstStart(look, shell)
         self.first_start.build(inside)
@@ -147,6 +144,10 @@ class KnowledgePanel:
         parts = {row.label: self.workbench.views[row.name].keys for row in VIEWS}
         self.keys.build({**parts, "Evidence": self.inspector.keys, "Conversation": self.reading.keys})
         shell.build(self._at_foot)
+        gatherers: dict[str, Gatherer] = {
+            name: view.gather for name, view in self.workbench.views.items() if view.gather is not None
+        }
+        self.reader = Reader(shell, gatherers, self._gathered, self._not_gathered)
         self.homes = Homes(
             shell, self._own, lambda: self.jobs.post(self.reader.ask), lambda: self.reader.ask(soon=True)
         )
@@ -162,12 +163,7 @@ class KnowledgePanel:
         if shell.choice("view") not in self.workbench.views:
             shell.choices["view"] = VIEWS[0].name
         shell.change(view=shell.choices["view"], away=self.homes.away)
-        gatherers: dict[str, Gatherer] = {
-            name: view.gather for name, view in self.workbench.views.items() if view.gather is not None
-        }
-        self.reader = Reader(shell, gatherers, self._gathered, self._not_gathered)
         shell.on_refresh = lambda: self.reader.ask(soon=True)
-        self.homes.watch()
         self.reader.ask(soon=True)
         _living.add(self)
         return self.root
@@ -258,8 +254,7 @@ class KnowledgePanel:
                 problem=None,
                 returns=state.returns + came_back,
             )
-        if found.snapshot.settings is not None:
-            self.homes.also([found.snapshot.settings.writable])
+        self.homes.also([found.snapshot.settings.writable])
 
     def _fault(self, error: ErrorInfo) -> None:
         if self.root and dpg.does_item_exist(self.root):
@@ -357,7 +352,7 @@ class KnowledgePanel:
 
     def _view_key(self, key: str, modifiers: frozenset[str], typing: bool) -> bool:
         if self._first and not self.reading.is_open:
-            return self.first_start.press(key, typing)
+            return self.first_start.press(key)
         label = "+".join([*(name for name in MODIFIERS if name in modifiers), key])
         if self.reading.is_open:
             return self.reading.press(label, typing)
@@ -382,7 +377,7 @@ class KnowledgePanel:
     def toggle_side(self) -> None:
         """Hide the left column, or show it again; remembered."""
         on = self.shell.choice("pane.side") == "hidden"
-        if "side" in self.columns.crowded:
+        if self.columns.crowded:
             words = "Too narrow for this column: widen the window"
             self.shell.toast(words, icon="info", color="accent", seconds=4.0)
             return
@@ -394,8 +389,8 @@ class KnowledgePanel:
         selected, but where the view itself shows it."""
         side = state.view in self.workbench.sides and self.shell.choice("pane.side") != "hidden"
         side = side and not self._compact
-        if side != self.columns.shows("side"):
-            self.columns.show("side", side)
+        if side != self.columns.shown:
+            self.columns.show(side)
         folded = self._compact or 0 < self._inside[0] < self.look.px(COMPACT)
         folded = folded and state.view == VIEWS[0].name and not self._first and not self.reading.is_open
         view = self.workbench.views[state.view]

@@ -104,8 +104,6 @@ class Shell:
         self.dirty = True
         self.history = History()
         self._workers = {lane: Worker(look.jobs, f"knowledge-{lane}") for lane in LANES}
-        self._toast: Toast | None = None
-        self._question: Question | None = None
         self._open_writes, self._written_until = 0, 0.0
         self._deferred: list[Callable[[], object]] = []
 
@@ -400,8 +398,7 @@ class Shell:
 
     def toast(self, words: str, **how: Unpack[ToastLook]) -> None:
         """A short message at the lower right."""
-        if self._toast is not None:
-            self._toast.show(words, **how)
+        self._toast.show(words, **how)
 
     def error(self, error: ErrorInfo, action: str = "", on_action: Callable[[], object] | None = None) -> None:
         """An error as a sentence below the middle, with the way out as a button; what was cancelled is none."""
@@ -415,8 +412,7 @@ class Shell:
 
         Esc cancels; Enter confirms what is not a danger. `on_confirm()` is called for a yes, nothing for a no.
         """
-        if self._question is not None:
-            self._question.ask(title, words, confirm, on_confirm, kind)
+        self._question.ask(title, words, confirm, on_confirm, kind)
 
     # --- for the panel ---
 

@@ -57,8 +57,8 @@ class Snapshot:
     wants a yes for."""
 
     overview: Overview
+    settings: Settings
     ledger: LedgerRows = NO_ROWS
-    settings: Settings | None = None
     settings_sha: str = ""
     problems: tuple[ErrorInfo, ...] = ()
     waiting: tuple[TrustRow, ...] = ()
@@ -66,11 +66,10 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Activity:
-    """The long job that runs: what it is, how far (`done` of `total`, 0 when unknown), whether it was asked to stop.
-    `tokens` spent so far, `price` in US dollars; `left` is how many seconds it will still take, 0 while nobody knows;
-    `failed` is how many of those that are done were not to be read."""
+    """The harvest that runs: how far it is (`done` of `total`, 0 when unknown), whether it was asked to stop. `tokens`
+    spent so far, `price` in US dollars; `left` is how many seconds it will still take, 0 while nobody knows; `failed`
+    is how many of those that are done were not to be read."""
 
-    name: str
     done: int = 0
     total: int = 0
     stopping: bool = False
@@ -109,10 +108,10 @@ class State:
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that was done, or taken back. `act()` goes the other way; `run` is that of an edit, "" for none."""
+    """One thing that was done, or taken back. `act()` goes the other way; `run` is that of an edit, or a setting's."""
 
     act: Callable[[], object]
-    run: str = ""
+    run: str
 
 
 @dataclass
@@ -127,14 +126,14 @@ class History:
         self.done.append(step)
         self.taken_back.clear()
 
-    def went_back(self, inverse: Step, run: str = "") -> None:
-        """The last step, or the one of a run, was taken back; `inverse` does it again. What another window or the list
-        of runs did is not of this window, and does not come in."""
+    def went_back(self, inverse: Step, run: str) -> None:
+        """The step of a run was taken back; `inverse` does it again. What another window or the list of runs did is not
+        of this window, and does not come in."""
         if self._leave(self.done, run):
             self.taken_back.append(inverse)
 
-    def went_on(self, inverse: Step, run: str = "") -> None:
-        """The last step that was taken back, or that of a run, was done again; `inverse` takes it back."""
+    def went_on(self, inverse: Step, run: str) -> None:
+        """The step of a run that was taken back was done again; `inverse` takes it back."""
         if self._leave(self.taken_back, run):
             self.done.append(inverse)
 
@@ -149,8 +148,7 @@ class History:
         self.taken_back.clear()
 
     def _leave(self, steps: list[Step], run: str) -> bool:
-        at = next((at for at in reversed(range(len(steps))) if not run or steps[at].run == run), None)
-        if at is None:
-            return False
-        del steps[at]
-        return True
+        found = [one for one in steps if one.run == run]
+        if found:
+            steps.remove(found[-1])
+        return bool(found)

@@ -64,20 +64,17 @@ def run_mark(paths: Paths) -> tuple[object, ...]:
 
 
 class Watcher:
-    """A thread that calls `changed()` soon after something changed on disk; `changed` must be safe on every thread."""
+    """A thread that calls `changed()` soon after something changed in a home, from now on; `changed` must be safe on
+    every thread."""
 
     def __init__(self, paths: Paths, changed: Callable[[], object]) -> None:
         self._paths, self._changed = paths, changed
         self._others: tuple[str, ...] = ()
         self._stop = threading.Event()
         self._again = threading.Event()
-        self._thread: threading.Thread | None = None
         self.polling = False
         self.ready = threading.Event()
         """Set while it really watches, for tests: what is changed from then on is seen."""
-
-    def start(self) -> None:
-        """Begin to watch the home."""
         self._thread = threading.Thread(target=self._run, name="knowledge-watch", daemon=True)
         self._thread.start()
 
@@ -89,14 +86,11 @@ class Watcher:
             self.ready.clear()
             self._again.set()
 
-    def stop(self) -> bool:
-        """End the thread; True when it has ended."""
+    def stop(self) -> None:
+        """End the thread."""
         self._stop.set()
         self._again.set()
-        if self._thread is None:
-            return True
         self._thread.join(5.0)
-        return not self._thread.is_alive()
 
     def _run(self) -> None:
         while not self._stop.is_set():

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import dearpygui.dearpygui as dpg
 
@@ -94,7 +95,6 @@ class Workbench:
         self._sides = {name: box(look, side, "clear", height=0, show=False) for name in self.sides}
         self._holders = {name: box(look, parent, "clear", show=False) for name in self.views}
         self._loading = box(look, parent, "clear")
-        self._holders[""] = self._loading
         EmptyState(look, self._loading, LOADING).show(True)
 
     def build_banner(self, parent: int, on_height: Callable[[int], object]) -> None:
@@ -157,7 +157,7 @@ class Workbench:
             first = problems[0]
             action = "Trust…" if self._question(first) is not None else "Open it" if first.path else ""
             action = "Harvest…" if first.code == LATE else action
-            self.show_error(first, action, self._open_problem, True)
+            self.show_error(first, action, partial(self._open_problem, first), True)
         elif self.banner.shown in self._problems:
             self.banner.hide()
         self._problems = problems
@@ -169,16 +169,16 @@ class Workbench:
             return None
         return next((row for row in found.waiting if row.path == problem.path and row.state == WAITING), None)
 
-    def _open_problem(self) -> None:
-        row = self._question(self._problems[0]) if self._problems else None
+    def _open_problem(self, problem: ErrorInfo) -> None:
+        row = self._question(problem)
         if row is not None:
             words = "\n".join((*row.says[:12], f"and {len(row.says) - 12} more") if len(row.says) > 12 else row.says)
-            self._shell.ask(asked(row), words, "Trust", lambda: self._trust(row), kind="danger")
-        elif self._problems and self._problems[0].code == LATE:
+            trust = partial(
+                self._shell.write, "trust", partial(trust_allow, file=row.path, seen=row.mark), said="Trusted"
+            )
+            self._shell.ask(asked(row), words, "Trust", trust, kind="danger")
+        elif problem.code == LATE:
             found = self._shell.state.snapshot
             self.on_harvest(found.overview.status.late_sources if found is not None else ())
-        elif self._problems:
-            self._shell.open_path(self._problems[0].path)
-
-    def _trust(self, row: TrustRow) -> None:
-        self._shell.write("trust", lambda workspace: trust_allow(workspace, row.path, seen=row.mark), said="Trusted")
+        else:
+            self._shell.open_path(problem.path)

@@ -377,10 +377,11 @@ def pictures(desk: Desk, shot: Shot, theme: str, scale: float, only_lists: bool 
         panel = seat.panel
         watch = going_on()
         panel.harvest.dialog.open()
-        panel.shell.change(activity=Activity("Harvesting", watch.through, len(watch.talks), False,
+        panel.shell.change(activity=Activity(watch.through, len(watch.talks), False,
                                              watch.sent + watch.received, 0.27, watch.left))  # fmt: skip
-        panel.run._set(Run("running", watch=watch, workspace=replace(workspace, loaded=replace(
-            workspace.loaded, config=replace(workspace.config, provider="openai", model="made-up")))))  # fmt: skip
+        config = replace(workspace.config, provider="openai", model="made-up")
+        panel.run.workspace = replace(workspace, loaded=replace(workspace.loaded, config=config))
+        panel.run._set(Run("running", watch=watch))
         shot("running")
         panel.harvest.dialog.close()
         shot("running-closed")

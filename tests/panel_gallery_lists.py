@@ -69,7 +69,7 @@ def opened(seat: Seat, name: str) -> Any:
 def choose(seat: Seat, view: Any, row: Any) -> None:
     """Choose a row; its evidence is shown."""
     view.list.select(row.key)
-    view.pick(row)
+    view.select(row)
     seat.settle()
 
 

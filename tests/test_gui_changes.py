@@ -113,7 +113,6 @@ def test_what_changes_while_the_watch_begins_anew_is_not_missed(at_home: Path) -
     """When another file is watched it begins anew: for a moment it saw nothing, and told nobody."""
     news, workspace = threading.Event(), workspace_at(at_home, demo=False)
     watcher = Watcher(workspace.paths, news.set)
-    watcher.start()
     try:
         assert watcher.ready.wait(PATIENCE_SECONDS) and not news.is_set()
         watcher.also([str(workspace.loaded.file)])

@@ -73,7 +73,7 @@ def looked(stand: Stand) -> Any:
 def test_what_wants_a_look_is_decided_one_by_one_by_keys(home: Workspace, stand: Stand) -> None:
     card = looked(stand)
     assert stand.desk.dpg.is_item_shown(card.item) and not card.is_open
-    stand.view.pick(stand.view.list.rows[1])
+    stand.view.select(stand.view.list.rows[1])
     assert stand.desk.dpg.get_item_label(card.kinds["held"].item) == "4 held"
     stand.press("w")
     assert card.row is not None and card.row.kind == "held" and "tea of kind" in card.row.text
@@ -257,7 +257,7 @@ def test_esc_closes_the_list_of_projects_and_nothing_else(desk: Desk, at_home: P
     """It stayed open, and the next click only closed it."""
     with seated(desk, harvested_at(at_home), choices={"view": "knowledge"}) as seat:
         view: Any = seat.panel.workbench.views["knowledge"]
-        view.pick(view.list.rows[1])
+        view.select(view.list.rows[1])
         seat.settle()
         project = view.side.project
         desk.click(project)
@@ -281,7 +281,7 @@ def test_esc_acts_where_a_field_with_a_list_is_out_of_sight(
     with seated(desk, workspace, width=width, scale=scale, choices={"view": "knowledge"}) as seat:
         view: Any = seat.panel.workbench.views["knowledge"]
         assert not desk.dpg.is_item_visible(view.side.project)
-        view.pick(view.list.rows[1])
+        view.select(view.list.rows[1])
         seat.settle()
         desk.press("Escape")
         assert desk.until(lambda: not seat.state.selected.kind)
@@ -341,7 +341,7 @@ def test_a_narrow_panel_says_what_a_conversation_starts_with_and_how_the_ledger_
         assert seat.state.view == "conversations" and view.wish.statuses == {"harvested"}
         assert not dpg.is_item_shown(brief.card), "it is of Knowledge alone"
     with seated(desk, workspace, choices={"view": "knowledge"}, width=900) as seat:
-        assert not desk.dpg.is_item_shown(seat.panel.brief.card) and seat.panel.columns.shows("side")
+        assert not desk.dpg.is_item_shown(seat.panel.brief.card) and seat.panel.columns.shown
 
 
 def test_a_host_hears_of_a_harvest_and_shows_the_notes_of_a_file(desk: Desk, at_home: Path) -> None:
@@ -349,7 +349,7 @@ def test_a_host_hears_of_a_harvest_and_shows_the_notes_of_a_file(desk: Desk, at_
     workspace = workspace_at(at_home)
     add(workspace, "files", "`add` keeps every book in one dict.", file=str(workspace.paths.home / "project/shelf.py"))
     with seated(desk, workspace, compact=True, project=str(at_home), on_harvest=heard.append) as seat:
-        assert not seat.panel.columns.shows("side") and seat.panel.shell.choice("project") == str(at_home)
+        assert not seat.panel.columns.shown and seat.panel.shell.choice("project") == str(at_home)
         desk.press("ctrl+h")
         seat.until(lambda: seat.panel.run.now.phase == "planned")
         desk.press("Return")
@@ -388,11 +388,11 @@ def test_a_click_and_a_drag_on_the_strip_choose_weeks(desk: Desk) -> None:
 def test_drawn_lines_in_two_columns_tell_which_one_was_clicked(desk: Desk) -> None:
     picked: list[object] = []
     rows = Rows(desk.look, desk.page, picked.append, columns=2)
-    rows.set([Line(f"line {number}", aside=str(number), key=number) for number in range(5)])
+    rows.set([Line(f"line {number}", aside=str(number), key=("line", str(number))) for number in range(5)])
     desk.frames(4)
     for number in (4, 0, 3):
-        desk.click_at(*place_in(rows, number))
-    assert picked == [4, 0, 3]
+        desk.click_at(*place_in(rows, ("line", str(number))))
+    assert picked == [("line", "4"), ("line", "0"), ("line", "3")]
 
 
 def test_the_evidence_gives_an_editor_its_room(desk: Desk, at_home: Path) -> None:
@@ -403,7 +403,7 @@ def test_the_evidence_gives_an_editor_its_room(desk: Desk, at_home: Path) -> Non
         def evident() -> bool:
             return bool(desk.dpg.get_item_configuration(seat.panel.evidence)["show"])
 
-        view.pick(view.list.rows[1])
+        view.select(view.list.rows[1])
         seat.until(evident)
         view.list.select(view.list.rows[1].key)
         desk.press("F2")

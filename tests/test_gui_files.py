@@ -140,7 +140,7 @@ def test_in_a_narrow_window_a_note_stands_below_its_line(desk: Desk, stand: Stan
     try:
         source = narrow.view.source
         at = next(at for at, row in enumerate(source.rows) if row.note.startswith("boil() doubles the water"))
-        assert source.lines[source.rows[at - 1].line] == "def boil(water):" and not narrow.view.columns.shows("notes")
+        assert source.lines[source.rows[at - 1].line] == "def boil(water):" and not narrow.view.columns.shown
         source._clicked(50.0, (at + 0.5) * narrow.look.px(PITCH), 0.0)
         narrow.settle()
         assert narrow.shell.state.selected.kind == "bullet" and source.lit == (4, 4)
@@ -205,10 +205,6 @@ def test_keys_alone_choose_a_file_a_note_and_delete_it(stand: Stand, home: Works
     assert [row.bullet.text for row in notes.rows] == ["The whole file is about tea", "see line 300 for the odd number"]
     stand.click(stand.toast()[1])
     assert len(notes_overview(home, None).notes[0].rows) == 3
-    stand.press("slash")
-    view.typed("plan")
-    stand.press("Escape")
-    assert view.words == "" and not stand.look.typing()
 
 
 def test_a_selection_from_elsewhere_brings_its_file_and_line(stand: Stand, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def sizes(seat: Seat) -> tuple[float, float, float]:
     """Height of a row of the ledger, width of the left column, height of the Harvest button."""
     dpg, panel = seat.desk.dpg, seat.panel
     ledger: Any = panel.workbench.views["conversations"]
-    rail = panel.columns.panes[0].item
+    rail = panel.columns.side
     button = dpg.get_item_rect_size(panel.status.harvest.item)
     return ledger.table.heights.heights[0], dpg.get_item_width(rail), button[1]
 
@@ -92,28 +92,28 @@ def test_the_left_column_is_hidden_and_shown_by_key_and_evidence_moves_nothing(d
     """On a small screen the work needs the room; what opens over the list must not push it about."""
     workspace = harvested_at(at_home)
     with seated(desk, workspace) as seat:
-        dpg, panes = desk.dpg, {pane.name: pane for pane in seat.panel.columns.panes}
-        wide = dpg.get_item_width(panes["work"].item)
+        dpg, columns = desk.dpg, seat.panel.columns
+        wide = dpg.get_item_width(columns.main)
         table: Any = seat.panel.workbench.views["conversations"].table  # type: ignore[attr-defined]
         place = table.place_of(table.rows[1])
         desk.press("Down")
         seat.settle()
-        assert dpg.is_item_shown(seat.panel.evidence) and dpg.get_item_width(panes["work"].item) == wide
+        assert dpg.is_item_shown(seat.panel.evidence) and dpg.get_item_width(columns.main) == wide
         assert table.place_of(table.rows[1]) == place
         desk.press("Escape")
         desk.frames(3)
         assert not dpg.is_item_shown(seat.panel.evidence) and seat.state.selected.kind == ""
         desk.press("ctrl+b")
         desk.frames(4)
-        assert not dpg.is_item_shown(panes["side"].item)
-        assert dpg.get_item_width(panes["work"].item) == wide + dpg.get_item_width(panes["side"].item) + 8
+        assert not dpg.is_item_shown(columns.side)
+        assert dpg.get_item_width(columns.main) == wide + dpg.get_item_width(columns.side) + 8
         choices = dict(seat.panel.shell.choices)
     with seated(desk, workspace, choices=choices) as seat:
-        panes = {pane.name: pane for pane in seat.panel.columns.panes}
-        assert not dpg.is_item_shown(panes["side"].item), "what was hidden stays hidden with the next start"
+        columns = seat.panel.columns
+        assert not dpg.is_item_shown(columns.side), "what was hidden stays hidden with the next start"
         desk.press("ctrl+b")
         seat.settle()
-        assert dpg.get_item_width(panes["work"].item) == wide
+        assert dpg.get_item_width(columns.main) == wide
 
 
 def test_the_buttons_of_the_inspector_have_keys(desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

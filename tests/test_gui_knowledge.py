@@ -350,7 +350,7 @@ def test_ctrl_z_leaves_the_same_words_of_another_file_selected(stand: Stand, hom
     write(home, "decisions.md", f"# Decisions\n\n{raw}\n")
     stand.read_again()
     row = next(row for row in stand.view.list.rows if not row.head and row.key[0] == "decisions")
-    stand.view.pick(row)
+    stand.view.select(row)
     stand.settle()
     stand.press("ctrl+z")
     assert raw not in read(home, "facts.md")

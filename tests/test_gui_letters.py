@@ -103,6 +103,6 @@ def test_a_row_says_that_its_script_cannot_be_shown(desk: Desk) -> None:
     assert "[Arabic: open it in your editor]" in said and "日本語 only" in said
     assert any("[Hebrew: open it in your editor]" in words for words in said)
     lines = Rows(desk.look, desk.page, print)
-    lines.set([Line("שלום")])
+    lines.set([Line("שלום", ("", ""))])
     desk.frames(5)
     assert any("[Hebrew" in one.get("text", "") for one in desk.drawn(lines.drawing.item)), "nor in the left column"

@@ -109,7 +109,7 @@ def test_documents_are_filtered_and_those_taken_out_come_last(home: Workspace, f
 
     filled(home, files)
     library_remove(home, str(files / "fuses.md"))
-    page = LibraryPage("documents", documents=documents(home).documents)
+    page = LibraryPage(documents=documents(home).documents)
     assert [row.text for row in everything(page)] == ["Kettles", "Fuses"]
     assert "archive" in everything(page)[0].can and "restore" in everything(page)[1].can
     assert [row.text for row in matching(everything(page), "kettles.md")] == ["Kettles"]

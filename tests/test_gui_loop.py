@@ -254,7 +254,7 @@ def test_what_another_process_writes_wakes_a_resting_window(
     facts = workspace.paths.knowledge / "facts.md"
     facts.write_text("# Facts\n\n- Порт 8080 занят\n", encoding="utf-8")
     with seated(desk, workspace) as seat:
-        assert seat.panel.homes._watcher is not None and seat.panel.homes._watcher.ready.wait(PATIENCE_SECONDS)
+        assert seat.panel.homes._watcher.ready.wait(PATIENCE_SECONDS)
         try:
             for bullets, hidden in ((2, False), (3, True)):
                 if hidden:

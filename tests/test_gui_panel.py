@@ -370,7 +370,7 @@ def test_what_a_folder_of_somebody_else_wants_is_asked_once(desk: Desk, at_home:
         seat.settle()
         banner = seat.panel.workbench.banner
         assert banner.shown is not None and "do not count before you trust them" in banner.shown.message
-        seat.panel.workbench._open_problem()
+        banner._act()
         seat.settle()
         question = seat.panel.shell._question
         assert question is not None and question.dialog.is_open
@@ -490,7 +490,7 @@ def test_an_error_is_seen_whatever_stands_above_it(desk: Desk, at_home: Path) ->
         panel.shell.toast("12 bullets added", seconds=600)
         seat.until(lambda: dpg.is_item_shown(panel.evidence) and free(seat, panel.evidence))
         seat.until(lambda: free(seat, panel.shell._toast.item))
-        panel.shell.read(key=panel.workbench.views["conversations"].row(table.rows[0]).key)
+        panel.shell.read(key=panel.workbench.views["conversations"].entries[table.rows[0]].key)
         seat.until(lambda: panel.reading.is_open and free(seat, panel.reading.item))
     (at_home / "new").mkdir()
     with seated(desk, workspace_at(at_home / "new", demo=False)) as seat:

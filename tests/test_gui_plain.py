@@ -295,6 +295,7 @@ def test_a_window_on_a_screen_that_is_gone_comes_into_sight() -> None:
     assert (small.x, small.y, small.width, small.height) == (0, 0, 1440, 900)
     second = Geometry(2000, 30, 800, 600)
     assert on_screen(second, [screen, (1440, 0, 1920, 1080)]) == second
+    assert on_screen(Geometry(-30, 50), []) == Geometry(0, 50), "Windows tells of no screen"
 
 
 def test_without_a_display_there_is_a_sentence_instead_of_an_abort() -> None:

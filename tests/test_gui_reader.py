@@ -25,8 +25,10 @@ from gui.views.reader_rows import (
     WORDS,
     Script,
     blocks,
+    code_language,
     places_of,
     script_of,
+    with_tables,
 )  # fmt: skip
 from gui.views.reader_sheet import geometry
 from gui.views.search_rows import Wanted, find
@@ -119,6 +121,10 @@ def test_only_a_language_that_is_named_has_colours() -> None:
     assert colours_of(code, "") == colours_of(code, "no such language") == ()
     kinds = [(kind, info) for kind, _, info in blocks("a\n~~~py\nb\n~~~\n```\nopen to the end")]
     assert kinds == [(WORDS, ""), (CODE, "py"), (CODE, "")]
+    assert [*with_tables("So:\n| a | `bb` |\n|---|:-:|\n| 漢字 | c |\nand")] == [
+        (WORDS, "So:\n"), (CODE, "a    │ bb\n─────┼───\n漢字 │ c"), (WORDS, "\nand")]  # fmt: skip
+    assert code_language("src/app.py:12") == ("src/app.py", "src/app.py:12")
+    assert code_language("", "--- a\n+++ b") == ("diff", "diff")
 
 
 def test_a_narrow_window_keeps_the_words_and_shows_items_as_icons() -> None:

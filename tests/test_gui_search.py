@@ -348,7 +348,7 @@ def test_behind_the_sign_harvest_says_that_one_is_running(desk: Desk, at_home: P
             return view.list.rows[0]
 
         assert first().text == "Harvest: look first, then apply"
-        seat.panel.shell.change(activity=Activity("Harvesting"))
+        seat.panel.shell.change(activity=Activity())
         row = first()
         assert row.text == "Harvest: one is running" and row.meta.startswith("Show the harvest that is running")
         assert row.key == ("action", "harvest")

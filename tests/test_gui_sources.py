@@ -206,7 +206,7 @@ def test_a_harvest_of_one_source_leaves_the_others_alone(desk: Desk, home: Works
     run.look(("claude_code",))
     stand.settle()
     assert run.now.plan is not None and len(run.now.plan.plan.steps) == 3 and HarvestRequest().sources == ()
-    assert run.apply()
+    run.apply()
     stand.settle()
     assert run.now.report is not None and run.now.report.harvested == 3
     stand.view.look()
@@ -229,7 +229,7 @@ def test_the_dry_run_tells_no_title_of_what_the_user_wants_forgotten(desk: Desk,
         return "\n".join(str(row) for row in plan_rows(run.now.plan, run.now.names))
 
     assert shown().count("We decided to use port") == 3  # and remembers the titles
-    assert run.apply()
+    run.apply()
     stand.settle()
     forget(home, "s1")
     rows = shown()
@@ -249,7 +249,7 @@ def test_apply_is_of_the_home_that_the_dry_run_looked_at(desk: Desk, home: Works
     stand.settle()
     assert run.now.phase == PLANNED
     stand.shell.workspace = replace(home, paths=Paths(tmp_path / "another"))
-    assert run.apply()
+    run.apply()
     stand.settle()
     assert run.now.report is not None and run.now.report.harvested == 3
     assert home.paths.ledger.exists() and not (tmp_path / "another").exists()
@@ -293,7 +293,7 @@ def test_a_dry_run_that_comes_late_from_another_home_changes_nothing(
 
     stand, other = Stand(desk, home, Column, width=640), replace(home, paths=Paths(tmp_path / "another"))
     run, planned = HarvestRun(stand.shell), []
-    run.on_change = lambda: planned.append(run.now.workspace) if run.now.phase == PLANNED else None
+    run.on_change = lambda: planned.append(run.workspace) if run.now.phase == PLANNED else None
     run.look(("claude_code",))
     stand.shell.workspace = other
     run.look(("claude_code",))

@@ -353,7 +353,7 @@ def test_the_switch_is_green_only_where_conversations_get_the_digest(home: Works
 
 
 def test_the_status_line_tells_time_left_spend_and_what_waits(home: Workspace) -> None:
-    running = Activity("Harvesting", 49, 118, tokens=182_000, price=0.0213, left=84)
+    running = Activity(49, 118, tokens=182_000, price=0.0213, left=84)
     assert activity_words(running) == "Harvesting 49 of 118 · about 1 min left · 182K tokens · $0.0213"
     assert "Harvesting 49 of 118 · 2 failed · about" in activity_words(replace(running, failed=2))
     assert activity_words(replace(running, stopping=True)).endswith("stopping after this step")

@@ -145,7 +145,7 @@ class Dialog:
         """Keep it in the middle, and its buttons in sight; true while its place is not right yet."""
         if not self.is_open:
             return False
-        feet = (dpg.get_item_children(self.foot, 1) or ()) if dpg.does_item_exist(self.foot) else ()
+        feet = dpg.get_item_children(self.foot, 1) or ()
         dpg.configure_item(self.foot, show=any(dpg.get_item_configuration(one)["show"] for one in feet))
         if self._high != (high := self._look.place()[3]):
             self._high = high

@@ -98,12 +98,10 @@ class Pen:
     def words(self, x: float, y: float, words: str, role: str = "text", color: str = "text", *, room: float = 0,
               right: bool = False, middle: bool = False) -> float:  # fmt: skip
         """A line of text, its upper left corner given: cut to `room`; `right`: it ends at `x`; `middle`: it stands
-        around it. How wide it is, where one of these asks for that; then nothing is drawn before there is a font."""
+        around it. How wide it is, where one of these asks for that."""
         long = 0.0
         if room or right or middle:
             wide = LETTERS.wide(self._look.font_id(role))
-            if wide is None:
-                return long
             words = cut(words, room, wide) if room else words
             long = wide(words)
             x -= long if right else long / 2 if middle else 0
@@ -143,8 +141,6 @@ def draw_line(
     for run in line:
         role = ROLE_OF[run.style]
         wide = LETTERS.wide(look.font_id(role))
-        if wide is None:
-            return
         left, end = x + run.x, x + run.x + wide(text[run.begin : run.end])
         if run.style == "code" and text[run.begin : run.end].strip():
             pen.box(left - px(3), y, end + px(3), y + pitch - px(1), "code-ground", px(4))
@@ -180,7 +176,7 @@ class Drawing:
     changed, or `redraw` was asked for. A second layer on top (`over`) is for what follows the mouse."""
 
     def __init__(self, look: Look, parent: int, height: float, draw: Callable[[Drawing], object]) -> None:
-        self._look, self._draw, self._height = look, draw, height
+        self._look, self._draw = look, draw
         self.width = self.tall = 0.0
         self.holder = look.window(int(dpg.add_child_window(parent=parent, border=False, no_scrollbar=True, width=-1)))
         look.theme(self.holder, "clear")
@@ -189,13 +185,6 @@ class Drawing:
         self.below = Pen(look, self.item)
         self.over = Pen(look, self.item)
         look.follow(self.holder, self._fit)
-        look.on_change(self.redraw)
-
-    def set_height(self, height: float) -> None:
-        """Another height, in unscaled pixels."""
-        if height != self._height:
-            self._height = height
-            self._look.size(self.holder, height=height)
 
     def redraw(self) -> None:
         """Draw all of it again."""
@@ -246,7 +235,6 @@ class SegmentBar:
         self.item = int(dpg.add_drawlist(10, look.px(height), parent=parent))
         self._pen = Pen(look, self.item)
         look.follow(parent, self._fit)
-        look.on_change(self._draw)
 
     def set(self, parts: Sequence[Part], total: float) -> None:
         """Show `parts` of `total`."""

@@ -94,21 +94,16 @@ class TextArea:
                 if key in ("Ctrl+X", "Shift+Delete"):
                     self._set(typed(self.draft, "", run=""))
             return True
-        layout = self.layout
-        if layout is None:
-            return False
-        after = after_key(self.draft, key, layout, int(self.canvas.tall / self._look.px(ROW)))
+        after = after_key(self.draft, key, self.layout, int(self.canvas.tall / self._look.px(ROW)))
         if after is not None:
             self._set(after)
         return after is not None
 
     @property
-    def layout(self) -> Layout | None:
-        """The rows of the text as it is now; None before Dear PyGui can measure."""
+    def layout(self) -> Layout:
+        """The rows of the text as it is now."""
         if self._layout is None:
             wide = LETTERS.wide(self._look.font_id("text"))
-            if wide is None:
-                return None
             room = (self.canvas.width or self._room()) - CARET * self._look.scale
             self._layout = laid(self.words.replace("\t", " "), max(room, 40.0), wide)
         return self._layout
@@ -116,8 +111,7 @@ class TextArea:
     @property
     def rows(self) -> int:
         """How many rows there are."""
-        layout = self.layout
-        return len(layout.rows) if layout is not None else 1
+        return len(self.layout.rows)
 
     def set_rows(self, rows: int) -> None:
         """This many rows are in sight."""
@@ -134,14 +128,14 @@ class TextArea:
         self.draft = draft
         layout = self.layout
         self.canvas.renew()
-        if layout is not None and self.canvas.tall > 0:
+        if self.canvas.tall > 0:
             high, scroll = self._look.px(ROW), self.canvas.scroll
             number, _ = layout.point(draft.caret, draft.upstream)
             self.canvas.go(float(min(max(scroll, (number + 1) * high - self.canvas.tall), number * high)))
 
     # --- mouse and picture ---
 
-    def tick(self) -> bool:
+    def tick(self) -> None:
         """Before each frame: letters that were caught, the mouse, and whether it has the keyboard."""
         self._catch()
         self._mouse()
@@ -150,16 +144,12 @@ class TextArea:
             self._active = active
             self._look.theme(self.holder, "area-on" if active else "area")
             self.canvas.renew()
-        return self.layout is None
 
     def _settle(self, scroll: float, _tall: float) -> tuple[float, float]:
         return self.rows * self._look.px(ROW), scroll
 
     def _paint(self, pen: Pen, top: float, bottom: float) -> None:
         layout, px, edge = self.layout, self._look.px, self.canvas.width
-        if layout is None:
-            self.canvas.renew()  # its font is not there yet
-            return
         high, offsets, text = px(ROW), layout.offsets, layout.text
         begin, end = self.draft.selection
         for number in range(int(top / high), min(len(layout.rows), int(bottom / high) + 1)):
@@ -187,7 +177,7 @@ class TextArea:
         down = dpg.is_mouse_button_down(dpg.mvMouseButton_Left)
         before, self._down = self._down, down
         layout = self.layout
-        if layout is None or not down:
+        if not down:
             self._drags = False
             return
         if not before:
@@ -260,9 +250,6 @@ class Editor:
         self._look, self._room = look, room
         self._on_save, self._on_cancel, self._on_height = on_save, on_cancel, on_height
         self.open = False
-        self.before = ""
-        self.typed = ""
-        """What stood in it before the last frame: Esc makes a field forget what was typed."""
         self._lines = LEAST
         self._said = 0.0  # how high the sentence is, with what is below it
         self.area = TextArea(look, room=lambda: room() - look.px(BESIDE), pasted=pasted)
@@ -295,12 +282,10 @@ class Editor:
         """Open it over `words`; `mine` are other words to begin with."""
         self.open = True
         self.area.begin(words)
-        self.before = self.words
         self.save.set_label(save)
         dpg.set_value(self.note, note)
         if mine is not None:
             self.area.begin(mine)
-        self.typed = self.words
         self._make_room()
         self._say("")
         self._look.keys_to(self.area.field)
@@ -338,15 +323,15 @@ class Editor:
         return True
 
     def tick(self) -> bool:
-        """Remember what stands in it (see `typed`), draw it and let it grow; true when there is something new."""
+        """Draw it and let it grow; true when it did."""
         if not self.open:
             return False
-        self.typed = self.words
-        drawn, before = self.area.tick(), self._lines
+        self.area.tick()
+        before = self._lines
         self._make_room()
         if self._lines != before:
             self._on_height()
-        return drawn or self._lines != before
+        return self._lines != before
 
     def _make_room(self) -> None:
         self._lines = max(LEAST, min(MOST, self.area.rows))
@@ -356,7 +341,6 @@ class Editor:
         dpg.set_value(self.sentence, sentence)
         room = self._room() - self._look.px(AROUND)
         wide = LETTERS.wide(self._look.font_id("text"))
-        lines = wrapped(sentence, room, wide).count("\n") + 1 if wide is not None else 1
-        self._said = max(LINE, lines * LINE) + BELOW if sentence else 0
+        self._said = (wrapped(sentence, room, wide).count("\n") + 1) * LINE + BELOW if sentence else 0
         dpg.configure_item(self._question, show=self._said > 0)
         self._on_height()

@@ -71,7 +71,7 @@ class Listing(Generic[T]):
         raise NotImplementedError
 
     def _exactly(self, at: int) -> int | None:
-        """The height of one row; None while its font is not there to measure with."""
+        """The height of one row, None where the guess is exact."""
         return None
 
     def _name(self, at: int) -> Hashable:
@@ -343,8 +343,7 @@ class FlowList(Listing[FlowRow]):
             return
         self.heights.lead = top = tops[0]
         for at, until in enumerate([*tops[1:], total]):
-            own = self._exactly(at) or self.heights.heights[at]
-            self.heights.fix(at, max(own, until - top))
+            self.heights.fix(at, max(self._exactly(at), until - top))
             top += self.heights.heights[at]
 
     def _key(self, row: FlowRow) -> Hashable:
@@ -360,22 +359,17 @@ class FlowList(Listing[FlowRow]):
         row = self.rows[at]
         return row.text, row.code, row.strong, bool(row.meta)
 
-    def _exactly(self, at: int) -> int | None:
-        lines = self._laid(at)
-        if lines is None:
-            return None
-        return height_of(self._look, self.rows[at], len(lines), self.width, self._aside)
+    def _exactly(self, at: int) -> int:
+        return height_of(self._look, self.rows[at], len(self._laid(at)), self.width, self._aside)
 
-    def _laid(self, at: int) -> tuple[Line, ...] | None:
-        """The lines of a row; None while its font is not there to measure with."""
+    def _laid(self, at: int) -> tuple[Line, ...]:
+        """The lines of a row."""
         name, row = self._name(at), self.rows[at]
         lines = self._lines.get(name)
         if lines is None:
-            lines = lines_of(self._look, row.drawn(), self.width, self._aside)
             if len(self._lines) > LAID:
                 self._lines.clear()
-            if lines is not None:
-                self._lines[name] = lines
+            lines = self._lines[name] = lines_of(self._look, row.drawn(), self.width, self._aside)
         return lines
 
     def _sized(self, before: tuple[int, int]) -> None:
@@ -386,9 +380,6 @@ class FlowList(Listing[FlowRow]):
     def _draw(self, pen: Pen, at: int, y: int, tall: int) -> None:
         row, lines = self.rows[at], self._laid(at)
         if row.key == self._covered:
-            return
-        if lines is None:
-            self.canvas.renew()  # its fonts are not there yet
             return
         foot = self._foot(at) - 1
         pen.line(0, foot, self.width, foot, "line")

@@ -80,7 +80,7 @@ def draw_row(
         for at, line in enumerate(lines):
             draw_line(look, pen, line, row.text, left, y + px(TOP) + pitch * at, pitch, row.text_color, marks)
     wide = LETTERS.wide(look.font_id("small"))
-    if wide is None or not row.meta:
+    if not row.meta:
         return
     # The small line, below the text or beside it; cut where the row ends, or where its buttons begin.
     beside = aside_of(look, width, aside)
@@ -122,20 +122,14 @@ def guessed(look: Look, rows: Sequence[FlowRow], width: int, aside: bool = False
     return [height_of(look, row, number, width, aside) for row, number in zip(rows, lines, strict=True)]
 
 
-def lines_of(look: Look, row: FlowRow, width: int, aside: bool = False) -> tuple[Line, ...] | None:
-    """The text of a row in lines that fit into a list so wide; None while its fonts are not there to measure with."""
-    fonts = {name: LETTERS.wide(look.font_id(name)) for name in ("text", "small", "strong", "mono")}
-    if any(wide is None for wide in fonts.values()):
-        return None
+def lines_of(look: Look, row: FlowRow, width: int, aside: bool) -> tuple[Line, ...]:
+    """The text of a row in lines that fit into a list so wide."""
+    fonts = {name: LETTERS.wide(look.font_id(name)) for name in ("text", "strong", "mono")}
     styles = [(begin, end, "code") for begin, end in row.code]
     if row.strong:
         styles = [(0, row.strong, "strong"), *(one for one in styles if one[0] >= row.strong)]
-
-    def measure(words: str, style: str) -> float:
-        wide = fonts[style]
-        return wide(words) if wide is not None else 0.0
-
-    return lines_of_words(row.text, styles, wrap_of(look, width, aside and bool(row.meta)), measure)
+    room = wrap_of(look, width, aside and bool(row.meta))
+    return lines_of_words(row.text, styles, room, lambda words, role: fonts[role](words))
 
 
 def matching(rows: Sequence[FlowRow], words: str) -> Sequence[FlowRow]:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any
 
 from core.base.result import ErrorInfo, KnowledgeError, Result, attempt
@@ -39,15 +39,11 @@ class Jobs:
 
     def run(self) -> int:
         """Do what was posted before this moment; returns how many calls were made."""
-        done = 0
-        for _ in range(self._queue.qsize()):  # what a call posts itself waits for the next frame: no endless round
-            try:
-                call, args = self._queue.get_nowait()
-            except Empty:
-                break
+        posted = self._queue.qsize()
+        for _ in range(posted):  # what a call posts itself waits for the next frame: no endless round
+            call, args = self._queue.get_nowait()
             self.attempt(call, *args)
-            done += 1
-        return done
+        return posted
 
     def waiting(self) -> bool:
         """True while something is posted and not yet done."""
@@ -62,7 +58,7 @@ class Jobs:
             return False
         return True
 
-    def report(self, problem: Exception, call: Call | None = None) -> None:
+    def report(self, problem: Exception, call: Call) -> None:
         """Keep an exception as an error that a user can read, and tell the listener."""
         name = getattr(call, "__name__", "") or getattr(getattr(call, "func", None), "__name__", "")
         where = f" in {name}" if name else ""

@@ -4,7 +4,6 @@ way in a narrow window."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import dearpygui.dearpygui as dpg
 
@@ -121,7 +120,7 @@ class Chip:
         """The number after the name; a long name is cut."""
         self.count = count
         wide = LETTERS.wide(self._look.font_id("small"))
-        name = self.name if wide is None else cut(self.name, self._look.px(CHIP_WIDTH), wide)
+        name = cut(self.name, self._look.px(CHIP_WIDTH), wide)
         dpg.configure_item(self.item, label=f"{name}  {count:,}")
 
 
@@ -140,7 +139,7 @@ class ChipRow:
         self._placed: list[int] = []
         self._width = 0.0
         look.follow(container, self._fit)
-        look.every_tick(self.tick)
+        look.every_tick(self._wrap)
 
     def add(self, name: str, color: str, on_click: Callable[[], object], tip: str = "") -> Chip:
         """One more chip, at the end."""
@@ -149,16 +148,12 @@ class ChipRow:
         self._placed.append(0)
         return chip
 
-    def tick(self) -> bool:
-        """Wrap again when a count made a chip wider; true when one moved."""
-        return self._wrap()
-
     def _fit(self, width: float, _height: float) -> None:
         self._width = width
-        self._wrap()
 
     def _wrap(self) -> bool:
-        if self._width <= 0 or not self.chips:
+        """Wrap again when a count made a chip wider; true when one moved."""
+        if self._width <= 0:
             return False
         gap, used, line, moved = self._look.px(6), 0.0, 0, False
         for number, chip in enumerate(self.chips):
@@ -179,74 +174,44 @@ class ChipRow:
         return moved
 
 
-@dataclass
-class Pane:
-    """One column: `width` in unscaled pixels, 0 for the one that takes what is left; never below `least`.
-
-    `good` is what the latter wants: others give way until it has that. `scroll`: content that is too tall can be moved.
-    """
-
-    name: str
-    width: float
-    least: float = 160
-    scroll: bool = False
-    good: float = 0
-    item: int = 0
-    shown: bool = True
-
-
 class Columns:
-    """Columns side by side that fill `parent` (a child window). Exactly one pane has width 0."""
+    """Two columns that fill `parent` (a child window), lengths in unscaled pixels: of a whole so wide `side` has
+    `width(whole)` where that leaves `main` what it wants (`good`), else less, and gives way where `main` has not its
+    `least`. With `left` the side stands there, and what is too tall in it can be moved."""
 
     GAP = 8
 
-    def __init__(self, look: Look, parent: int, panes: list[Pane]) -> None:
-        self._look, self.panes, self._named = look, panes, {pane.name: pane for pane in panes}
+    def __init__(
+        self, look: Look, parent: int, width: Callable[[float], float], side_least: float, least: float, *,
+        good: float = 0, left: bool = False,
+    ) -> None:  # fmt: skip
+        self._look, self._width, self._side_least, self._least, self._good = look, width, side_least, least, good
         self._inside = (0.0, 0.0)
-        self.crowded: tuple[str, ...] = ()
-        """Panes that are hidden for the time being, because the window is too narrow for all; the first ones first."""
+        self.shown = True
+        """Whether the side is wished for."""
+        self.crowded = False
+        """The side is hidden for the time being, because the window is too narrow for both."""
         row = look.theme(int(dpg.add_group(horizontal=True, parent=parent)), "columns")
-        for pane in panes:
-            pane.item = box(look, row, "clear", scroll=pane.scroll)
+        first, second = box(look, row, "clear", scroll=left), box(look, row, "clear")
+        self.side, self.main = (first, second) if left else (second, first)
         look.follow(parent, self._fit)
 
-    def usual(self, name: str, width: float) -> None:
-        """Another width for a pane."""
-        if self._named[name].width != width:
-            self._named[name].width = width
-            self._fit(*self._inside)
-
-    def shows(self, name: str) -> bool:
-        """Whether a pane is there."""
-        return self._named[name].shown
-
-    def show(self, name: str, on: bool) -> None:
-        """Hide a pane, or bring it back as wide as it was; not the elastic one."""
-        self._named[name].shown = on
+    def show(self, on: bool) -> None:
+        """Hide the side, or bring it back as wide as it was."""
+        self.shown = on
         self._fit(*self._inside)
 
     def _fit(self, width: float, height: float) -> None:
-        """Hide as many panes as it takes for the others to have their least width; then the last ones give way first,
-        until the elastic one has what it wants."""
         if width <= 0:
             return
         self._inside = (width, height)
-        px, there = self._look.px, [pane for pane in self.panes if pane.shown]
-        gone = []
-        for pane in [pane for pane in there if pane.width]:
-            if px(sum(one.least + self.GAP for one in there) - self.GAP) > width:
-                there.remove(pane)
-                gone.append(pane.name)
-        self.crowded = tuple(gone)
-        fixed = {pane.name: px(pane.width) for pane in there if pane.width}
-        elastic = next(pane for pane in self.panes if not pane.width)
-        left = int(width) - sum(fixed.values()) - px(self.GAP) * len(fixed)
-        for pane in reversed(there):
-            if pane.name in fixed:
-                give = min(max(0, px(max(elastic.good, elastic.least)) - left), fixed[pane.name] - px(pane.least))
-                fixed[pane.name] -= max(0, give)
-                left += max(0, give)
-        for pane in self.panes:
-            dpg.configure_item(pane.item, show=pane in there)
-            if pane in there:
-                dpg.configure_item(pane.item, width=fixed.get(pane.name, max(left, 1)), height=int(height))
+        px, gap, left = self._look.px, self._look.px(self.GAP), int(width)
+        self.crowded = self.shown and px(self._side_least + self.GAP + self._least) > width
+        there = self.shown and not self.crowded
+        dpg.configure_item(self.side, show=there)
+        if there:
+            room, wished = left - gap - px(max(self._good, self._least)), px(self._width(width / self._look.scale))
+            side = max(px(self._side_least), min(wished, room))
+            dpg.configure_item(self.side, width=side, height=int(height))
+            left -= side + gap
+        dpg.configure_item(self.main, width=max(left, 1), height=int(height))

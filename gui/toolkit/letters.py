@@ -22,6 +22,7 @@ Wide = Callable[[str], float]
 
 ELLIPSIS = "…"
 TIP_CELLS = 60  # letters in a line of a tooltip
+GUESS = 8.0  # pixels of a letter in a font that is not there yet
 _SAMPLE = 64  # Dear PyGui rounds a width up to a whole pixel; of that many letters that does not matter
 _WIDE = r"\u2e80-\u2fff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff\uff10-\uffef"
 _CLOSING = r"、。，．・：；？！）」』】〉》〕ー々,.!?;:)\]}"
@@ -153,15 +154,23 @@ def tip_words(words: str) -> str:
 
 
 class Letters:
-    """How wide letters are in each font; every letter is measured once."""
+    """How wide letters are in each font; every letter is measured once. Dear PyGui cannot measure in a font before it
+    has drawn a frame: until then widths are guessed, and `Look.tick` lays everything out again when they are known."""
 
     def __init__(self) -> None:
         self._known: dict[int, dict[str, float]] = {}
+        self._guessed: set[int] = set()
+        self._came = 0
 
-    def wide(self, font: int) -> Wide | None:
-        """What measures lines in a font, in pixels of the screen; None while Dear PyGui cannot measure yet."""
-        if dpg.get_text_size("a", font=font) is None:
-            return None
+    def came(self) -> int:
+        """How often fonts came in which widths had been guessed."""
+        known = {font for font in self._guessed if not dpg.does_item_exist(font) or dpg.get_text_size("a", font=font)}
+        self._guessed -= known
+        self._came += bool(known)
+        return self._came
+
+    def wide(self, font: int) -> Wide:
+        """What measures lines in a font, in pixels of the screen."""
         known = self._known.setdefault(font, {})
 
         def measure(words: str) -> float:
@@ -170,7 +179,10 @@ class Letters:
                 width = known.get(letter)
                 if width is None:
                     size = dpg.get_text_size(letter * _SAMPLE, font=font)
-                    width = known[letter] = size[0] / _SAMPLE if size else 0.0
+                    if size is None:
+                        self._guessed.add(font)
+                        return GUESS * len(words)
+                    width = known[letter] = size[0] / _SAMPLE
                 total += width
             return total
 
@@ -253,9 +265,6 @@ class Fitting:
 
     def _fit(self, item: int, one: Fitted) -> bool:
         wide = LETTERS.wide(self._font(one.role))
-        if wide is None:
-            one.room = 0.0
-            return True
         words = one.raw if one.active else _HOW[one.how](one.raw, max(one.room, LEAST if one.how == LINES else 1), wide)
         if words == one.shown:
             return False

@@ -67,7 +67,6 @@ class EmptyState:
         self._stale = True
         look.follow(parent, self._fit)
         look.every_tick(self.tick)
-        look.on_change(self._restyle)
 
     def show(self, on: bool) -> None:
         """Whether it is there."""
@@ -81,17 +80,12 @@ class EmptyState:
     def _fit(self, width: float, height: float) -> None:
         self._room, self._stale = (width, height), True
 
-    def _restyle(self) -> None:
-        self._stale = True
-
     def tick(self) -> bool:
         """Draw it where somebody sees it: the font of its icon takes five megabytes, in a full home nobody does."""
         if not self._stale or self._room[0] <= 0 or not dpg.get_item_state(self._drawn).get("visible"):
             return False
         look, (width, height), told = self._look, self._room, self._told
         wide = LETTERS.wide(look.font_id("text"))
-        if wide is None:
-            return True
         room = width - look.px(4)
         lines = told.words.splitlines()  # as they are written, or in other lines where the place is too narrow
         if any(wide(line) > room for line in lines):
@@ -105,8 +99,7 @@ class EmptyState:
         self._pen.begin()
         self._stale = False
         for words, role, color, high in shown:
-            long = self._pen.words(width / 2, y, words, role, color, room=room, middle=True)
-            self._stale = self._stale or bool(words and not long)  # its font is not there yet
+            self._pen.words(width / 2, y, words, role, color, room=room, middle=True)
             y += look.px(high)
         self._pen.end()
         if self._button is not None:
@@ -273,7 +266,7 @@ class Toast:
         """The words in one line that leaves room beside it."""
         words, wide = " ".join(words.split()), LETTERS.wide(self._look.font_id("text"))
         room = dpg.get_item_rect_size(self._look.focus.root)[0] * TOAST_SHARE
-        return words if wide is None or room <= 0 else cut(words, room, wide)
+        return cut(words, room, wide) if room > 0 else words
 
     def _act(self) -> None:
         self.hide()

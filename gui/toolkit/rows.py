@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import dearpygui.dearpygui as dpg
@@ -18,23 +18,24 @@ PITCH, GAP, ICON = 24, 24, 24  # unscaled pixels: a line, what is between two co
 
 @dataclass(frozen=True)
 class Line:
-    """One line: `aside` at the right, in `tone`. `key` is what a click tells; None: the line leads nowhere. `tip` is
-    shown beside the mouse where the words were cut, or there is more to say."""
+    """One line: `aside` at the right, in `tone`. `key` is what a click tells. `tip` is shown beside the mouse."""
 
     words: str
+    key: tuple[str, str]
     icon: str = ""
     color: str = "hint"
     tone: str = "muted"
     aside: str = ""
     aside_tone: str = "hint"
-    key: Hashable = None
     tip: str = ""
 
 
 class Rows:
     """Lines in `parent`. `on_pick(key)` hears a click."""
 
-    def __init__(self, look: Look, parent: int, on_pick: Callable[[Hashable], object], *, columns: int = 1) -> None:
+    def __init__(
+        self, look: Look, parent: int, on_pick: Callable[[tuple[str, str]], object], *, columns: int = 1
+    ) -> None:
         self._look, self._on_pick, self._columns = look, on_pick, columns
         self.lines: Sequence[Line] = ()
         self._over: int | None = None
@@ -47,11 +48,9 @@ class Rows:
 
     def set(self, lines: Sequence[Line]) -> None:
         """Show these lines."""
-        if lines == self.lines:
-            return
         self.lines, self._over = tuple(lines), None
         dpg.configure_item(self.drawing.holder, show=bool(lines))
-        self.drawing.set_height(PITCH * max(1, self._down))
+        self._look.size(self.drawing.holder, height=PITCH * max(1, self._down))
         self.drawing.redraw()
 
     @property
@@ -66,10 +65,10 @@ class Rows:
         return column * (wide + gap), row * self._look.px(PITCH), wide
 
     def _draw(self, drawing: Drawing) -> None:
-        px, cuts = self._look.px, []
+        px = self._look.px
         for at, line in enumerate(self.lines):
             x, y, wide = self._box(at)
-            if at == self._over and line.key is not None:
+            if at == self._over:
                 drawing.below.box(x - px(4), y, x + wide + px(4), y + px(PITCH), "hover@45", px(4))
             inside = x
             if line.icon:
@@ -78,11 +77,10 @@ class Rows:
             long = drawing.below.words(x + wide, y + px(5), line.aside, "small", line.aside_tone, right=True)
             room = x + wide - inside - (long + px(8) if line.aside else 0)
             drawing.below.words(inside, y + px(5), lettered(line.words), "small", line.tone, room=max(room, 1))
-            cuts.append(room)
         over = self._over
         if over is not None and over < len(self.lines):
             line, wide_of = self.lines[over], LETTERS.wide(self._look.font_id("small"))
-            if line.tip and wide_of is not None:
+            if line.tip:
                 drawing.bubble(cut(lettered(line.tip), drawing.width - px(24), wide_of))
 
     def _at_mouse(self) -> int | None:
@@ -108,5 +106,5 @@ class Rows:
 
     def _clicked(self) -> None:
         at = self._at_mouse()
-        if at is not None and self.lines[at].key is not None:
+        if at is not None:
             self._on_pick(self.lines[at].key)

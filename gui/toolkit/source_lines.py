@@ -10,7 +10,7 @@ from itertools import accumulate
 from gui.toolkit.canvas import Canvas
 from gui.toolkit.drawing import Pen, draw_line
 from gui.toolkit.icons import icon
-from gui.toolkit.letters import LETTERS, broken, cells, wrapped
+from gui.toolkit.letters import broken, cells, wrapped
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import Run, Style, colours_of, lettered
 
@@ -170,9 +170,6 @@ class SourceLines:
 
     def _paint(self, pen: Pen, top: float, bottom: float) -> None:
         look, pitch = self._look, self._look.px(PITCH)
-        if LETTERS.wide(look.font_id("mono")) is None:
-            self.canvas.renew()  # before a font is there it is not known how wide its letters are
-            return
         digits = len(str(max(1, len(self.lines))))
         left, text = look.px(LEFT), look.px(LEFT + GAP) + round((digits + PIN) * LETTER * look.scale)
         first, last = self.lit or (0, 0)

@@ -75,9 +75,8 @@ class BigTable(Listing[int]):
 
     def leave_out(self, keys: Collection[str]) -> None:
         """Show no column of these keys."""
-        if frozenset(keys) != self._left_out:
-            self._left_out = frozenset(keys)
-            self.refresh()
+        self._left_out = frozenset(keys)
+        self.refresh()
 
     def refresh(self) -> None:
         """Ask for the visible cells again."""
@@ -103,17 +102,12 @@ class BigTable(Listing[int]):
     def _guesses(self) -> Sequence[int]:
         return [self._look.px(PITCH)] * len(self.rows)
 
-    def _exactly(self, at: int) -> int | None:
-        return self._look.px(PITCH)
-
     def _sized(self, before: tuple[int, int]) -> None:
         dpg.configure_item(self.head, width=max(1, self.width), height=self._look.px(HEAD))
         super()._sized(before)
 
     def _paint(self, pen: Pen, top: float, bottom: float) -> None:
         self._columns = tuple(self.shown())
-        if LETTERS.wide(self._look.font_id("text")) is None:
-            self.canvas.renew()  # its font is not there yet
         self._draw_head()
         super()._paint(pen, top, bottom)
 
@@ -121,8 +115,6 @@ class BigTable(Listing[int]):
         px, wide = self._look.px, LETTERS.wide(self._look.font_id("text"))
         for number, column, x, room in self._columns:
             words, color = column.shown(self._cell(self.rows[at], number))
-            if wide is None or not words:
-                continue
             shown = words if column.width and not column.title else cut(words, room, wide)
             pen.words(x, y + px(6), shown, "text", color)
         pen.line(0, y + tall - 1, self.width, y + tall - 1, "line@70")

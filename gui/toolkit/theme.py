@@ -19,7 +19,7 @@ import dearpygui.dearpygui as dpg
 
 from gui.toolkit.jobs import Jobs
 from gui.toolkit.keys import Focus, KeyGate
-from gui.toolkit.letters import Fitting
+from gui.toolkit.letters import LETTERS, Fitting
 from gui.toolkit.styles import DARK, UNSCALED, Palette, Rgba, rules_of
 
 SMALLEST_SCALE, LARGEST_SCALE = 0.5, 4.0
@@ -70,6 +70,7 @@ class Look:
         self.writers: dict[int, Callable[[str], object]] = {}
         """Fields that have the keyboard for a text that is drawn by us (`editor.py`), and who takes its letters."""
         self.fitting = Fitting(self.font_id)
+        self._fonts_came = LETTERS.came()
         self.gate = KeyGate()
         self.focus = Focus()
         self.lists: list[int] = []  # fields that open one: Esc does not close a window of Dear ImGui's own
@@ -152,11 +153,12 @@ class Look:
         return item
 
     def follow(self, container: int, fit: Callable[[float, float], object]) -> None:
-        """Call `fit(width, height)` in pixels of the screen whenever the inside of a child window or window changes."""
+        """Call `fit(width, height)` in pixels of the screen whenever the inside of a child window or window changes, or
+        palette or scale do."""
         self._follows.setdefault(container, ([], [-1.0, -1.0]))[0].append(fit)
 
     def on_change(self, redraw: Callable[[], object]) -> None:
-        """Call `redraw()` after a change of palette or scale, for what draws itself."""
+        """Call `redraw()` after a change of palette or scale, for what draws itself and follows nothing."""
         self._changes.append(redraw)
 
     def every_tick(self, call: Callable[[], object]) -> None:
@@ -203,6 +205,9 @@ class Look:
     def tick(self) -> bool:
         """Let registered items follow their containers; true when something moved and a frame is wanted."""
         self._wake_tips()
+        if self._fonts_came != LETTERS.came():
+            self._fonts_came = LETTERS.came()
+            self.change()
         answers: list[object] = [self._give_keys(), self.focus.tick(self.holding)]
         for call in self._ticks:
             self.jobs.attempt(lambda call=call: answers.append(call()))

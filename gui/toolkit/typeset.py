@@ -156,15 +156,11 @@ CODE_COLOURS = (
     ("Name.Attribute", "code-name"), ("Generic.Heading", "code-word"), ("Generic.Subheading", "code-mark"),
 )  # fmt: skip
 """Kinds of token of Pygments -> a colour of the palette; what is none of them has that of plain text."""
-_PLAIN = ("", "text", "txt", "plain", "plaintext", "output")
 
 
 def colours_of(text: str, language: str) -> tuple[Style, ...]:
     """The coloured parts of some code, for a worker; `language` is a language or the path of a file. None for one that
     nobody knows: a guess would be wrong."""
-
-    if language.lower() in _PLAIN:
-        return ()
     try:
         lexer = get_lexer_for_filename(language.rpartition("/")[2])
     except ClassNotFound:

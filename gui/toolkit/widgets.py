@@ -283,7 +283,7 @@ class ButtonRow:
     def fit(self) -> None:
         """Give words to as many as there is room for; call it when other buttons are shown, or other words."""
         wide = LETTERS.wide(self._look.font_id("text"))
-        if self._width <= 0 or wide is None:
+        if self._width <= 0:
             return
         shown = [button for button in self._buttons if button.shown]
         around = self._look.px(2 * FRAME[0] + GAP)

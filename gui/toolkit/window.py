@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import importlib.util
 import os
 import sys
 import threading
@@ -103,8 +102,7 @@ class Glfw:
 
     def screens(self) -> list[tuple[int, int, int, int]]:
         """Work areas (x, y, width, height) of all monitors, the primary first; empty where unknown."""
-        if not self.library.glfwInit():
-            return []
+        self.library.glfwInit()
         count = ctypes.c_int(0)
         monitors = self.library.glfwGetMonitors(ctypes.byref(count))
         areas = []
@@ -117,23 +115,18 @@ class Glfw:
 
 def find_glfw() -> Glfw | None:
     """GLFW inside Dear PyGui's wheel, or None where the wheel does not export it."""
-    spec = importlib.util.find_spec("dearpygui")
-    folders = spec.submodule_search_locations if spec else None
-    for folder in folders or ():
-        for path in sorted(Path(folder).glob("_dearpygui*.so")):
-            try:
-                library = ctypes.CDLL(str(path))
-                library.glfwGetPrimaryMonitor.restype = ctypes.c_void_p
-                library.glfwGetMonitors.restype = ctypes.POINTER(ctypes.c_void_p)
-                library.glfwGetMonitorContentScale.argtypes = [ctypes.c_void_p] + [ctypes.c_void_p] * 2
-                library.glfwGetMonitorWorkarea.argtypes = [ctypes.c_void_p] + [ctypes.c_void_p] * 4
-                library.glfwWaitEventsTimeout.argtypes = [ctypes.c_double]
-                library.glfwPostEmptyEvent.argtypes = []
-                library.glfwGetCurrentContext.restype = ctypes.c_void_p
-                library.glfwGetWindowAttrib.argtypes = [ctypes.c_void_p, ctypes.c_int]
-                library.glfwWindowShouldClose.argtypes = [ctypes.c_void_p]
-            except (OSError, AttributeError):
-                continue
+    for path in Path(dpg.__file__).parent.glob("_dearpygui*.so"):
+        with contextlib.suppress(OSError, AttributeError):
+            library = ctypes.CDLL(str(path))
+            library.glfwGetPrimaryMonitor.restype = ctypes.c_void_p
+            library.glfwGetMonitors.restype = ctypes.POINTER(ctypes.c_void_p)
+            library.glfwGetMonitorContentScale.argtypes = [ctypes.c_void_p] + [ctypes.c_void_p] * 2
+            library.glfwGetMonitorWorkarea.argtypes = [ctypes.c_void_p] + [ctypes.c_void_p] * 4
+            library.glfwWaitEventsTimeout.argtypes = [ctypes.c_double]
+            library.glfwPostEmptyEvent.argtypes = []
+            library.glfwGetCurrentContext.restype = ctypes.c_void_p
+            library.glfwGetWindowAttrib.argtypes = [ctypes.c_void_p, ctypes.c_int]
+            library.glfwWindowShouldClose.argtypes = [ctypes.c_void_p]
             return Glfw(library)
     return None
 

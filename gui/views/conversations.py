@@ -66,7 +66,6 @@ class Row:
     """One entry as the table shows it. `gave` are items by category, and `held` of them are held back, not written;
     `when` it was read in seconds since 1970, `day` that of the conversation."""
 
-    key: str
     status: str
     name: str
     gave: Mapping[str, int]
@@ -103,7 +102,7 @@ def row_of(key: str, entry: Mapping[str, Any]) -> Row:
     items = items if isinstance(items, dict) else {}
     gave = {category: number for category, number in items.items() if isinstance(number, int)}
     return Row(
-        key, str(entry.get("status") or "unknown"), known.title or plain_name(name) or key, gave,
+        str(entry.get("status") or "unknown"), known.title or plain_name(name) or key, gave,
         held if isinstance(held, int) else 0, place_of(entry), seconds_of(entry.get("at")), path,
         str(entry.get("error") or entry.get("last_error") or ""), known.tool, known.day, name,
     )  # fmt: skip
@@ -213,10 +212,6 @@ def tip(row: Row) -> str:
     return "\n".join(part for part in (name, about, gave, held, row.error[:600], short_folder(row.path)) if part)
 
 
-MADE = 400
-"""This many rows are kept, of which the table shows some forty."""
-
-
 NONE = Teach("funnel", "No conversation is of these weeks and statuses", "Esc shows all of them again.", "", "Show all")
 TEACH = Teach(
     "database",
@@ -300,7 +295,6 @@ class ConversationsView(FilteredView):
         if self._ends is not looked.ends:
             self._ends = looked.ends
             self._leave_out()
-            self.table.refresh()
         self._take(looked.waiting, snapshot.ledger)
         self._teach.tell(UNREADABLE if known_counts(snapshot) is None else TEACH)
         minute = int(time.time() // 60)
@@ -347,8 +341,6 @@ class ConversationsView(FilteredView):
         """An entry as the table shows it, made when it comes into sight."""
         row = self._rows.get(at)
         if row is None:
-            if len(self._rows) >= MADE:
-                self._rows.clear()
             row = self._rows[at] = row_of(*self.entries[at])
         return row
 

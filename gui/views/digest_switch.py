@@ -31,8 +31,7 @@ class DigestSwitch:
 
     def __init__(self, look: Look, shell: Shell) -> None:
         self._look, self._shell = look, shell
-        self._shown: DigestState | None = None
-        self._stands: DigestStands | None = None
+        self._shown: tuple[DigestState, DigestStands] | None = None
 
     def build(self, parent: int) -> None:
         """Make both inside a row."""
@@ -47,17 +46,16 @@ class DigestSwitch:
 
     def refresh(self, state: State) -> None:
         """Show it as it is."""
-        found = state.snapshot.overview.status.digest if state.snapshot is not None else None
-        if state.snapshot is None or found is None:
-            if self._shown is not None:  # another home is read
-                self._shown = None
-                self.toggle.forget()
-                self.toggle.set_label(LOADING)
+        if state.snapshot is None:
+            self._shown = None
+            self.toggle.forget()
+            self.toggle.set_label(LOADING)
             return
-        stands = state.snapshot.overview.status.stands.digest
-        if (found, stands) == (self._shown, self._stands):
+        status = state.snapshot.overview.status
+        found, stands = status.digest, status.stands.digest
+        if (found, stands) == self._shown:
             return
-        self._shown, self._stands = found, stands
+        self._shown = found, stands
         on, label = switch_words(found, stands)
         self.toggle.set_on(on)
         self.toggle.set_label(label)
@@ -70,14 +68,14 @@ class DigestSwitch:
 
     def _switched(self, on: bool) -> None:
         """Write `digest_enabled`; where there is no file yet, write that."""
-        snapshot = self._shell.state.snapshot
-        if snapshot is None or self._shown is None:
+        if self._shown is None:
             return
-        if self._stands is not None and self._stands.state == UNREADABLE:
+        found, stands = self._shown
+        if stands.state == UNREADABLE:
             self.toggle.set_on(False)
             self._shell.toast("The settings cannot be read: mend them first", icon="circle-alert", color="failed")
             return
-        if not self._shown.injected and (self._shown.enabled or not self._shown.exists):
+        if not found.injected and (found.enabled or not found.exists):
             self.toggle.set_on(False)  # on once it is there, not before
             write_digest(self._shell)
             return
@@ -85,17 +83,15 @@ class DigestSwitch:
         set_digest(self._shell, on, self._put_back)
 
     def _put_back(self) -> None:
-        if self._shown is not None and self._stands is not None:
-            self.toggle.set_on(switch_words(self._shown, self._stands)[0])
+        if self._shown is not None:
+            self.toggle.set_on(switch_words(*self._shown)[0])
 
     def open_menu(self) -> None:
         """What else can be done with the digest, below the switch."""
-        shell, exists = self._shell, self._shown is not None and self._shown.exists
-        snapshot = shell.state.snapshot
-        row = snapshot.overview.file("digest.md") if snapshot is not None else None
+        shell, exists = self._shell, self._shown is not None and self._shown[0].exists
         rows = [MenuRow("Write it again" if exists else "Write it", "sparkles", lambda: write_digest(shell))]
-        if exists and row is not None:
-            path = row.path
+        if exists:
+            path = str(shell.workspace.paths.digest)
             rows.insert(0, MenuRow("Open digest.md", "external-link", lambda: shell.open_path(path)))
             rows.append(MenuRow("Delete digest.md…", "trash-2", lambda: ask_delete(shell)))
         left, top = dpg.get_item_rect_min(self.more.item)

@@ -147,17 +147,15 @@ class BulletSession:
 
     def cancel(self) -> None:
         """Close the editor; words that were written can be brought back for a moment."""
-        target, typed = self.target, self.editor.typed
-        changed = bool(typed.strip()) and typed != self.editor.before
+        target, typed = self.target, self.editor.words
         self.close()
-        if not changed or target is None:
+        if target is None or typed in ("", target.words.strip()):
             return
-        put_aside = target
 
         def bring_back() -> None:
             if self.target is None:
-                self._on_show(put_aside.category)
-                self.open(put_aside, put_aside.note, mine=typed)
+                self._on_show(target.category)
+                self.open(target, target.note, mine=typed)
 
         self._shell.toast("Your words were put aside", icon="undo-2", color="accent", action="Bring back",
                           on_action=bring_back)  # fmt: skip

@@ -30,7 +30,7 @@ from gui.state import Selection, State
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon
-from gui.toolkit.layout import Columns, Pane, box, gap, lowered, spread
+from gui.toolkit.layout import Columns, box, gap, lowered, spread
 from gui.toolkit.letters import shortened
 from gui.toolkit.messages import EmptyState, Teach
 from gui.toolkit.source_lines import SourceLines, Spans, colored, drawable
@@ -248,19 +248,16 @@ class FilesView(FilteredView):
         gap(look, right, 1)
         self.open = Button(look, right, "Open", self.open_file, icon="external-link", tip="Open the file in its editor",
                            shortcut="Enter")  # fmt: skip
-        self.at_rest = self.open.item
         Button(look, right, "", self.copy_path, icon="copy", kind="ghost", tip="Copy the path", shortcut="Ctrl+Shift+C")
         self._head = text(look, body, "", "small", "hint", wrap=True)
         below = box(look, body, "clear")
-        self.columns = columns = Columns(look, below, [Pane("source", 0, 150), Pane("notes", 264, 140)])
-        source, notes = (pane.item for pane in columns.panes)
-        look.follow(below, lambda wide, _tall: columns.usual("notes", max(264.0, min(430.0, 0.3 * wide / look.scale))))
-        self._source_box = box(look, source, "well")
+        self.columns = Columns(look, below, lambda wide: max(264, min(430, 0.3 * wide)), 140, 150)
+        self._source_box = box(look, self.columns.main, "well")
         self._no_text = text(look, self._source_box, "", "text", "hint", wrap=True)
         self.source = SourceLines(look, self._note_clicked)
         self.source.build(self._source_box)
         self.list = FlowList(look, actions=ACTIONS, on_select=self._jump, on_action=self._shell.in_order(self.act))
-        self.list.build(notes)
+        self.list.build(self.columns.side)
         look.every_tick(self.tick)
         self._none = EmptyState(look, parent, TEACH)
 
@@ -271,13 +268,13 @@ class FilesView(FilteredView):
         tall = -1 if beside else min(LIST_HEIGHT, int(height / look.scale / 3))
         tree_width = TREE if width >= look.px(ROOMY) else SLIM_TREE
         look.size(self._listing, width=tree_width if beside else -1, height=tall)
-        if self.columns.shows("notes") != (width >= look.px(APART)):
-            self.columns.show("notes", width >= look.px(APART))
+        if self.columns.shown != (width >= look.px(APART)):
+            self.columns.show(width >= look.px(APART))
             self._weave()
 
     def _weave(self) -> None:
         """The notes below their lines, where they have no room beside the text."""
-        loaded, apart = self.loaded, self.columns.shows("notes")
+        loaded, apart = self.loaded, self.columns.shown
         spans = loaded.spans if loaded is not None and loaded.problem is None and not apart else ()
         rows = [row for row in self.list.rows if cast(int, row.key) < len(spans)]
         lines = ((spans[cast(int, row.key)] or (0, 0))[1] for row in rows)
@@ -293,7 +290,7 @@ class FilesView(FilteredView):
     def tick(self) -> bool:
         """Keep each note at the height of its line, and both scrolls at one place; true when something moved."""
         loaded = self.loaded
-        if loaded is None or not self.list.rows or loaded.problem is not None or not self.columns.shows("notes"):
+        if loaded is None or not self.list.rows or loaded.problem is not None or not self.columns.shown:
             return False
         places = (loaded, self.list.width, self.source.length, self._look.scale, tuple(self.list.rows))
         if places != self._stood:
@@ -345,11 +342,6 @@ class FilesView(FilteredView):
         """Let the inspector show something; that is no news to this view."""
         self._shell.select(kind, key, line, raw)
         self._selected = self._shell.state.selected
-
-    def press(self, key: str, typing: bool) -> bool:
-        """The keys of the view; what is typed filters the files."""
-        self.in_notes = self.in_notes and not typing
-        return super().press(key, typing)
 
     def do(self, key: str) -> bool:
         """Left and Right change between files and notes; the rest is told by the tooltips of the buttons."""

@@ -295,10 +295,8 @@ class FirstStart:
         self._shell.write("Your choice", lambda workspace: apply_answers(workspace, asked, chosen, True), done=done,
                           failed=failed, remember=False)  # fmt: skip
 
-    def press(self, key: str, typing: bool) -> bool:
+    def press(self, key: str) -> bool:
         """Enter begins the harvest, of the demo where there is nothing else; Up and Down choose who reads."""
-        if typing:
-            return False
         if key in ("Up", "Down") and self.models:
             at = next((at for at, row in enumerate(self.models) if row.at == self.chosen), 0)
             others = range(at + 1, len(self.models)) if key == "Down" else range(at - 1, -1, -1)

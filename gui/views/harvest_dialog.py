@@ -23,7 +23,7 @@ from core.commands.settings import reads_here
 from core.commands.sources import title_of
 from core.harvest.report import HarvestReport
 from core.harvest.steps import Fate
-from gui.harvest_run import ENDED, FAILED, PLANNED, PLANNING, RUNNING, HarvestRun, Run, ended_words
+from gui.harvest_run import ENDED, FAILED, PLANNED, RUNNING, HarvestRun, Run, ended_words
 from gui.shell import Shell
 from gui.state import State
 from gui.toolkit.dialogs import Dialog
@@ -275,8 +275,6 @@ class HarvestDialog:
 
     def open(self, sources: tuple[str, ...] = ()) -> None:
         """Show the run as it is; where there is none, begin with a dry run, of these sources alone if any are named."""
-        if self.dialog.is_open:
-            return
         self._run.look(sources)
         self._shown = None
         self.dialog.open()
@@ -295,26 +293,24 @@ class HarvestDialog:
         run = self._run.now
         if self.dialog.is_open and run.phase == RUNNING and state.activity is not None:
             self.dialog.set_title(running_title(run))
-            self.watch.watch(run, state.activity, (run.workspace or self._shell.workspace).config)
+            self.watch.watch(run, state.activity, self._run.workspace.config)
             self.stop.enable(not state.activity.stopping)
         elif self.dialog.is_open and run.phase == PLANNED:
             self._run.keep_up()
-        elif self.dialog.is_open and run.phase == ENDED and state.snapshot is not None:
+        elif self.dialog.is_open and run.report is not None and state.snapshot is not None:
             digest = state.snapshot.overview.status.digest.bytes
             if digest != self._digest:
-                self._digest = digest
-                self._tell_end(run)
+                self._tell_end(run, run.report, digest)
 
     def _confirm(self) -> bool:
-        """Enter, or the button at the right. True closes the dialog."""
+        """Enter, or the button at the right; False, for no act but the last closes the dialog."""
         phase = self._run.now.phase
         if phase == PLANNED:
             self._run.apply()
         elif phase == FAILED:
             self._run.look(self._run.now.sources)
         elif phase == ENDED:
-            self._run.rest()
-            return True
+            self.dialog.cancel()
         return False
 
     def _changed(self) -> None:
@@ -328,12 +324,15 @@ class HarvestDialog:
         part = {PLANNED: "plan", RUNNING: "run", ENDED: "run"}.get(run.phase, "wait")
         for name, item in self._parts.items():
             dpg.configure_item(item, show=name == part)
-        if part == "plan":
-            self._show_plan(run, again=before is not None and before.phase == run.phase)
-        elif part == "wait":
-            self._show_wait(run)
+        if run.report is not None:
+            self._show_end(run, run.report)
+        elif part == "run":
+            self.dialog.set_note("What is kept stays kept; the rest is read next time")
+            self.dialog.enable(False)
+        elif part == "plan" and run.plan is not None:
+            self._show_plan(run, run.plan, again=before is not None and before.phase == run.phase)
         else:
-            self._show_run(run)
+            self._show_wait(run)
         self.stop.show(run.phase == RUNNING)
         if run.phase != ENDED:
             self.undo.show(False)
@@ -355,14 +354,10 @@ class HarvestDialog:
         self.dialog.set_confirm("Try again")
         self.dialog.set_note("")
         self.dialog.enable(failed)
-        if run.phase not in (PLANNING, FAILED):
-            self.dialog.close()
 
-    def _show_plan(self, run: Run, *, again: bool) -> None:
+    def _show_plan(self, run: Run, report: HarvestReport, *, again: bool) -> None:
         """The dry run; where it was shown and is made `again`, its list stays where it is."""
-        report, config = run.plan, (run.workspace or self._shell.workspace).config
-        if report is None:
-            return
+        config = self._run.workspace.config
         self.dialog.set_title(plan_title(run.sources, run.names))
         rows = plan_rows(report, run.names)
         work = has_work(report)
@@ -380,30 +375,18 @@ class HarvestDialog:
         self.dialog.set_confirm("Apply")
         self.dialog.enable(work)
 
-    def _show_run(self, run: Run) -> None:
-        if run.phase == ENDED:
-            self._show_end(run)
-            return
-        self.dialog.set_title(running_title(run))
-        self.dialog.set_note("What is kept stays kept; the rest is read next time")
-        self.dialog.enable(False)
-        self.watch.watch(run, self._shell.state.activity, (run.workspace or self._shell.workspace).config)
-
-    def _show_end(self, run: Run) -> None:
-        report, snapshot = run.report, self._shell.state.snapshot
-        if report is None:
-            return
+    def _show_end(self, run: Run, report: HarvestReport) -> None:
+        snapshot = self._shell.state.snapshot
         failed = bool(report.failed) and not report.harvested
         done = "Harvest stopped" if report.cancelled else "Harvest failed" if failed else "Harvested"
         self.dialog.set_title("Harvest taken back" if run.undone else done)
-        self._digest = snapshot.overview.status.digest.bytes if snapshot is not None else run.digest
-        self._tell_end(run)
+        self._tell_end(run, report, snapshot.overview.status.digest.bytes if snapshot is not None else run.digest)
         self.undo.show(bool(report.run) and not run.undone and bool(report.harvested or report.reclaimed))
         self.dialog.set_note(f"took {took_words(run.took)}")
         self.dialog.set_confirm("Done")
         self.dialog.enable(True)
 
-    def _tell_end(self, run: Run) -> None:
-        if run.report is not None:
-            enabled = self._shell.workspace.config.digest_enabled
-            self.watch.end(run, self._digest, ended_lines(run, run.report, self._digest, enabled))
+    def _tell_end(self, run: Run, report: HarvestReport, digest: int) -> None:
+        self._digest = digest
+        enabled = self._shell.workspace.config.digest_enabled
+        self.watch.end(run, report, digest, ended_lines(run, report, digest, enabled))

@@ -65,12 +65,11 @@ def took_words(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def spending_words(watch: Watch, activity: Activity | None, run: Run, config: Config) -> str:
+def spending_words(watch: Watch, cost: float | None, run: Run, config: Config) -> str:
     """What the run has cost so far."""
     if config.provider == "offline":
         return "free: read by rules on this computer"
     cap = f"cap {tokens(config.max_run_tokens)} tokens" if config.max_run_tokens else ""
-    cost = activity.price if activity is not None else None
     planned = run.plan.price if run.plan is not None else None
     spent = f"{dollars(cost)}{f' of about {dollars(planned)}' if planned else ''}" if cost else ""
     return joined(spent, f"{tokens(watch.sent)} tokens in, {tokens(watch.received)} out", cap)
@@ -180,16 +179,15 @@ class RunPart:
         dpg.configure_item(self.best.holder, show=bool(rows))
         dpg.set_value(self.nothing, nothing)
 
-    def watch(self, run: Run, activity: Activity | None, config: Config) -> None:
+    def watch(self, run: Run, activity: Activity, config: Config) -> None:
         """Show how far it is; does nothing while there is no news."""
         watch, now = run.watch, time.monotonic()
         seen = (id(watch), watch._news if watch is not None else 0, int(now // 10))
         if watch is None or seen == self._shown:
             return
         self._shown = seen
-        stopping = activity is not None and activity.stopping
-        left = "stopping after this step" if stopping else left_words(watch.left)
-        dpg.set_value(self._states, joined(left, spending_words(watch, activity, run, config)))
+        left = "stopping after this step" if activity.stopping else left_words(watch.left)
+        dpg.set_value(self._states, joined(left, spending_words(watch, activity.price, run, config)))
         self._bar.show(True)
         self._bar.set(watch.through / max(1, len(watch.talks)))
         self.result.set_rows(state_lines(watch), keep_place=True)
@@ -198,11 +196,8 @@ class RunPart:
         self._put(f"{count(sum(watch.counts.values()), 'new bullet')}{again}", kinds_words(watch.counts), rows,
                   "" if rows else "The best new bullets stand here as they come.")  # fmt: skip
 
-    def end(self, run: Run, digest: int, lines: Sequence[FlowRow]) -> None:
+    def end(self, run: Run, report: HarvestReport, digest: int, lines: Sequence[FlowRow]) -> None:
         """Show what it gained, and in `lines` what became of the conversations."""
-        report = run.report
-        if report is None:
-            return
         self._shown = ()
         self._bar.show(False)
         dpg.set_value(self._states, "")

@@ -76,8 +76,7 @@ class Header:
         self._share_out()
 
     def _long(self, words: str) -> float:
-        wide = LETTERS.wide(self._look.font_id("text"))
-        return wide(words) / self._look.scale if wide is not None else 8.0 * len(words)
+        return LETTERS.wide(self._look.font_id("text"))(words) / self._look.scale
 
     def _share_out(self) -> None:
         """Tabs while they fit, else one button for them; the search takes what is left."""

@@ -57,7 +57,7 @@ WRITE = ("Write one", "begin_add")
 TEACH = {name: Teach(NAMES[name].icon, *words, "", *FILLS.get(name, WRITE)) for name, words in EMPTY.items()}
 
 
-class KnowledgeView(ListView[Knowledge]):
+class KnowledgeView(ListView):
     """All bullets by project, or those of a category, with an editor in the place of a row; above them what waits for
     the user's word."""
 
@@ -84,7 +84,8 @@ class KnowledgeView(ListView[Knowledge]):
     ASIDE = True
 
     def __init__(self, look: Look, shell: Shell) -> None:
-        super().__init__(look, shell, Knowledge())
+        super().__init__(look, shell)
+        self.data = Knowledge()
         self.category = ALL
         self.session = BulletSession(look, shell, self.list, on_arrange=self.rearrange, on_show=self.show,
                                      on_saved=partial(select_added, shell))  # fmt: skip
@@ -92,6 +93,7 @@ class KnowledgeView(ListView[Knowledge]):
         self._menu = Menu(look, most=len(SERVED))
         self.side = self._start = StartColumn(look, shell)
         self._wanted: object = None
+        self._selected: object = None
         self._own = ""
         self._short = False
 
@@ -131,8 +133,13 @@ class KnowledgeView(ListView[Knowledge]):
 
     def refresh(self, state: State) -> None:
         """Show what was read, and what was asked for elsewhere; look for what waits while somebody looks."""
-        super().refresh(state)
-        wanted = state.of("wanted")
+        data, wanted, chosen = state.of(self.name), state.of("wanted"), state.selected
+        if data is not None and data is not self.data:
+            self.data = data
+            self.take(data)
+            self.arrange(keep=True)
+        if chosen is not self._selected:
+            self._selected = chosen if self.follow(chosen) else None
         if self._start.own != self._own:
             self._own = self._start.own
             self.arrange(keep=False)
@@ -155,7 +162,7 @@ class KnowledgeView(ListView[Knowledge]):
         else:
             self.show(ALL)
             self.list.select(row.key)
-            self.pick(row)
+            self.select(row)
 
     def above(self, parent: int) -> None:
         """What is wrong with memories and context files, beside the memories."""
@@ -222,7 +229,7 @@ class KnowledgeView(ListView[Knowledge]):
             self.begin_add()
         elif key == "Ctrl+Shift+O":
             self._start.write_context()
-        elif key == "U" and self.list.current is not None and not self.list.current.head:
+        elif key == "U" and self.list.current is not None:
             self._ask_served(self.list.current)
         elif key in SIDEWAYS:
             there = [name for name in self.tabs if dpg.is_item_shown(self.tabs[name].item)]
@@ -255,9 +262,11 @@ class KnowledgeView(ListView[Knowledge]):
             below = self._shell.workspace.paths.knowledge
             inside = memory.path.is_relative_to(below)
             self._shell.select("file", memory.path.relative_to(below).as_posix() if inside else str(memory.path))
+        self._selected = self._shell.state.selected
 
     def follow(self, chosen: Selection) -> bool:
-        """Mark a bullet that was chosen elsewhere; in all, or in its category."""
+        """Mark a bullet that was chosen elsewhere; in all, or in its category. False when it is not there yet, and has
+        to be looked for again."""
         memory = self.data.memories.find(str(self._shell.workspace.paths.knowledge / chosen.key))
         if chosen.kind == "file" and memory is not None:
             if self.list.row(str(memory.path)) is None:
@@ -317,18 +326,16 @@ class KnowledgeView(ListView[Knowledge]):
         """Enter, or a double click: edit the bullet; a memory in the editor that its file opens in."""
         if self.data.memories.find(row.key) is not None:
             self.act("open", row)
-        elif not row.head:
+        else:
             self.begin_edit(row)
 
     def begin_edit(self, row: FlowRow) -> None:
         """Open the editor in the place of a row, unless something else is edited."""
-        if "edit" not in row.can or self.session.target is not None:
+        one = self._said(row)
+        if one is None or "edit" not in row.can or self.session.target is not None:
             return
         self.list.select(row.key)
-        self.pick(row)
-        one = self._said(row)
-        if one is None:
-            return
+        self.select(row)
         found = one.found
         if lettered(found.bullet.text) != found.bullet.text:  # nobody can edit what has no letters here
             self._shell.open_path(str(self._shell.workspace.paths.knowledge / found.file), found.bullet.line)

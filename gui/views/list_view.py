@@ -7,12 +7,10 @@ to them, and what teaches while there is no row.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Generic, TypeVar
 
 import dearpygui.dearpygui as dpg
 
 from gui.shell import Shell, View
-from gui.state import Selection, State
 from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction
 from gui.toolkit.icons import icon
@@ -30,10 +28,8 @@ ENTER = ("Enter", "Keypad Enter")
 SIDEWAYS = {"Left": -1, "Right": 1}
 """Keys that go from one chip to the one beside it."""
 
-T = TypeVar("T")
 
-
-def beside(names: Sequence[T], now: T, by: int) -> T:
+def beside(names: Sequence[str], now: str, by: int) -> str:
     """The name `by` places after another one, round again at the ends; an unknown one counts as the first."""
     at = names.index(now) if now in names else 0
     return names[(at + by) % len(names)]
@@ -61,10 +57,6 @@ class FilteredView(View):
         self.words = ""
         self.filter = self.at_rest = 0
 
-    def arrange(self, keep: bool) -> None:
-        """Filter and show again; with `keep` what is in sight stays where it is."""
-        raise NotImplementedError
-
     def move(self, key: str) -> bool:
         """A key for the rows: a move, or Enter."""
         raise NotImplementedError
@@ -82,13 +74,10 @@ class FilteredView(View):
 
     def typed(self, words: str) -> None:
         """Other words stand in the field."""
-        self.words = words
-        self.arrange(keep=False)
 
     def clear(self) -> None:
         """Show everything again."""
-        if self.filter:
-            dpg.set_value(self.filter, "")
+        dpg.set_value(self.filter, "")
         self.typed("")
 
     def rest(self) -> None:
@@ -113,10 +102,9 @@ class FilteredView(View):
         return self.do(key) or self.move(key)
 
 
-class ListView(FilteredView, Generic[T]):
-    """A list of wrapped rows. `data` is what `gather` returned last."""
+class ListView(FilteredView):
+    """A list of wrapped rows."""
 
-    name: str
     ACTIONS: tuple[RowAction, ...] = ()
     ACTION_KEYS: Mapping[str, str] = {}
     """Keys that do one of `ACTIONS` to the selected row."""
@@ -124,21 +112,15 @@ class ListView(FilteredView, Generic[T]):
     ASIDE = False
     """Whether the small line stands at the right where there is room."""
 
-    def __init__(self, look: Look, shell: Shell, data: T) -> None:
+    def __init__(self, look: Look, shell: Shell) -> None:
         super().__init__(look, shell)
-        self.data = data
-        self.list = FlowList(look, actions=self.ACTIONS, aside=self.ASIDE, on_select=self.pick,
+        self.list = FlowList(look, actions=self.ACTIONS, aside=self.ASIDE, on_select=self.select,
                              on_open=shell.in_order(self.open), on_action=shell.in_order(self.act))  # fmt: skip
-        self._seen: T | None = None
-        self._selected: object = None
 
     # --- what differs ---
 
     def above(self, parent: int) -> None:
         """Make what stands above the rows: the field, where there is one, and what is below it."""
-
-    def take(self, data: T) -> None:
-        """Other data were read: count, name chips."""
 
     def rows(self) -> Sequence[FlowRow]:
         """The rows that are wanted."""
@@ -151,18 +133,12 @@ class ListView(FilteredView, Generic[T]):
     def select(self, row: FlowRow) -> None:
         """A row was chosen: let the inspector show it."""
 
-    def follow(self, chosen: Selection) -> bool:
-        """Something was chosen, here or elsewhere: mark it. False when it is not there yet, and has to be looked for
-        again."""
-        return True
-
     def act(self, name: str, row: FlowRow) -> None:
         """Do one of `ACTIONS` to a row."""
         raise NotImplementedError
 
     def open(self, row: FlowRow) -> None:
         """A double click, or Enter."""
-        raise NotImplementedError
 
     def action_of(self, key: str, row: FlowRow) -> str:
         """The name of the action that a key means for a row."""
@@ -195,30 +171,14 @@ class ListView(FilteredView, Generic[T]):
         dpg.configure_item(self._remark, show=bool(sentences))
         dpg.set_value(self.remark, sentences[0] + more if sentences else "")
 
-    def refresh(self, state: State) -> None:
-        """Take over what was read, keep the place, follow a selection made elsewhere."""
-        data = state.of(self.name)
-        if data is not None and data is not self._seen:
-            self.data = self._seen = data
-            self.take(data)
-            self.arrange(keep=True)
-        chosen = self._shell.state.selected
-        if chosen is not self._selected:
-            self._selected = chosen if self.follow(chosen) else None
-
     def arrange(self, keep: bool) -> None:
-        """Show the rows that are wanted."""
+        """Show the rows that are wanted; with `keep` what is in sight stays where it is."""
         shown = list(self.rows())
         self.list.set_rows(shown, keep_place=keep)
         taught = "" if shown else self.teach()
         for name, state in self._states.items():
             state.show(name == taught)
         dpg.configure_item(self.list.holder, show=not taught)
-
-    def pick(self, row: FlowRow) -> None:
-        """A row was chosen here."""
-        self.select(row)
-        self._selected = self._shell.state.selected
 
     def move(self, key: str) -> bool:
         """What a key does to the selected row, or a move to another."""

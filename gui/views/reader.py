@@ -232,11 +232,11 @@ class ConversationReader:
         ticket = self._ticket
 
         def done(colours: tuple[Style, ...]) -> None:
-            if ticket == self._ticket:
-                self.sheet.colours[at] = colours
-                self.canvas.renew()
+            self.sheet.colours[at] = colours
+            self.canvas.renew()
 
-        self._shell.submit("Colours of code", lambda _job: colours_of(piece.text, piece.language), done, lane=READ)
+        self._shell.submit("Colours of code", lambda _job: colours_of(piece.text, piece.language), done, lane=READ,
+                           wanted=lambda: ticket == self._ticket)  # fmt: skip
 
     # --- moving ---
 
@@ -325,8 +325,6 @@ class ConversationReader:
         script, ticket = self.script, self._ticket
 
         def done(places: tuple[Place, ...]) -> None:
-            if ticket != self._ticket or self.sought != words:
-                return
             sheet = self.sheet
             sheet.places = places
             here = self._top()[0]
@@ -336,7 +334,8 @@ class ConversationReader:
                 self.go_place(1)
             self._name_places()
 
-        self._shell.submit("Finding words", lambda _job: places_of(script, words), done, lane=READ)
+        self._shell.submit("Finding words", lambda _job: places_of(script, words), done, lane=READ,
+                           wanted=lambda: ticket == self._ticket and self.sought == words)  # fmt: skip
 
     def _name_places(self) -> None:
         words, places = self.sought.strip(), self.sheet.places

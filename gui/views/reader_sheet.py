@@ -177,20 +177,15 @@ class Sheet:
         px, head = self._look.px, CODE_HEAD if piece.kind == CODE else inner_of(piece)
         return px(APART) * piece.apart + px(head) * piece.opens
 
-    def _exactly(self, at: int) -> int | None:
-        if self.hidden(at):
-            return 0
-        laid = self.laid(at)
-        return laid.height if laid is not None else None
+    def _exactly(self, at: int) -> int:
+        return 0 if self.hidden(at) else self.laid(at).height
 
-    def laid(self, at: int) -> Laid | None:
-        """The lines of a piece; None while its font is not there to measure with."""
+    def laid(self, at: int) -> Laid:
+        """The lines of a piece."""
         known = self._laid.get(at)
         if known is not None:
             return known
         piece, px = self.script.pieces[at], self._look.px
-        if LETTERS.wide(self._look.font_id("text")) is None:
-            return None
         if piece.kind in (HEAD, CALL):
             made = Laid((), self._guess(piece))
         elif piece.kind == WORDS:
@@ -202,18 +197,15 @@ class Sheet:
             lines = lines_of_code(piece.text, self.shape.width - 2 * px(BOX + 4), self.measure)
             made = Laid(lines, px(CODE_PITCH) * len(lines) + self._edges(piece))
         if len(self._laid) >= LAID:
-            for old in list(self._laid)[: LAID // 4]:
-                del self._laid[old]
+            self._laid.clear()
         self._laid[at] = made
         return made
 
     def measure(self, words: str, role: str) -> float:
         """How wide words are, in pixels of the screen."""
-        wide = self._wide.get(role) or LETTERS.wide(self._look.font_id(role))
-        if wide is None:
-            return 0.0
-        self._wide[role] = wide
-        return wide(words)
+        if role not in self._wide:
+            self._wide[role] = LETTERS.wide(self._look.font_id(role))
+        return self._wide[role](words)
 
     def settle(self, scroll: float, tall: float) -> tuple[float, float]:
         """Exact heights for what will be painted: the height of the whole, and the scroll at which the first piece in
@@ -254,15 +246,13 @@ class Sheet:
         return found
 
     def _paint_piece(self, pen: Pen, at: int, y: float, lit: Sequence[Place]) -> None:
-        piece, laid = self.script.pieces[at], self.laid(at)
-        if laid is None:
-            return
+        piece = self.script.pieces[at]
         if piece.kind == HEAD:
             self._paint_head(pen, piece, y)
         elif piece.kind == CALL:
             self._paint_call(pen, piece, y, lit)
         else:
-            self._paint_lines(pen, at, piece, laid, y, lit)
+            self._paint_lines(pen, at, piece, y, lit)
 
     def _paint_head(self, pen: Pen, piece: Piece, y: float) -> None:
         px, shape = self._look.px, self.shape
@@ -304,7 +294,7 @@ class Sheet:
         draw_line(self._look, pen, run, shown, words_at, line - px(1), px(CODE_PITCH), tone, self._grounds(lit))
         self.spots.append(Spot(x, y, right, y + height, partial(self._on_fold, piece.fold)))
 
-    def _paint_lines(self, pen: Pen, at: int, piece: Piece, laid: Laid, y: float, lit: Sequence[Place]) -> None:
+    def _paint_lines(self, pen: Pen, at: int, piece: Piece, y: float, lit: Sequence[Place]) -> None:
         px, shape = self._look.px, self.shape
         x, right = shape.left, shape.left + shape.width
         height = self.heights.heights[at] - px(APART) * piece.apart
@@ -324,7 +314,7 @@ class Sheet:
         colours, marks = self._coloured(at, piece) if code else (), self._grounds(lit)
         pitch = px(CODE_PITCH if code else PITCH)
         tone = "text" if piece.kind == WORDS and piece.state in ("user", "assistant") else "muted"
-        for line in laid.lines:
+        for line in self.laid(at).lines:
             if not line:
                 y += px(BLANK)
                 continue
@@ -420,11 +410,8 @@ class Sheet:
             return float(px(HEAD_ABOVE))
         if piece.kind == CALL or self.hidden(at):
             return 0.0
-        laid = self._laid.get(at) or self.laid(at)
-        if laid is None:
-            return 0.0
         y = float(self._above(piece))
-        for line in laid.lines:
+        for line in self.laid(at).lines:
             if line and line[-1].end > begin:
                 break
             y += px(BLANK) if not line and piece.kind == WORDS else px(PITCH if piece.kind == WORDS else CODE_PITCH)
@@ -468,7 +455,6 @@ class ReaderMap:
         self._pen = Pen(look, self.item)
         look.follow(parent, self._fit)
         look.every_tick(self.tick)
-        look.on_change(self.renew)
 
     def renew(self) -> None:
         """Something has changed."""

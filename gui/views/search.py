@@ -68,11 +68,12 @@ IN_WINDOW = {
     "demo": "demo",
 }
 SCORE = 76
+RUNS = 5
 
 
 class Entry(NamedTuple):
-    """One thing that can be chosen: what it is (action, file or run), its row, whose key says that and which one, and
-    the words that are looked into."""
+    """One thing that can be chosen: what it is (action, file or run), its row, whose key says that and which one (of a
+    file its path), and the words that are looked into."""
 
     kind: str
     row: FlowRow
@@ -94,14 +95,14 @@ def action_entries(actions: Iterable[Action]) -> list[Entry]:
 def file_entries(files: Iterable[FileState]) -> list[Entry]:
     """The files of the store that are there."""
     aside = "open in the editor"
-    return [Entry("file", FlowRow(("file", row.file), row.file, aside, "file-text", "muted"), row.file.lower())
+    return [Entry("file", FlowRow(("file", row.path), row.file, aside, "file-text", "muted"), row.file.lower())
             for row in files if row.exists]  # fmt: skip
 
 
-def run_entries(runs: Sequence[Run], most: int = 5) -> list[Entry]:
+def run_entries(runs: Sequence[Run]) -> list[Entry]:
     """The newest runs that can still be taken back."""
     rows = []
-    for run in [one for one in runs if not one.undone][:most]:
+    for run in [one for one in runs if not one.undone][:RUNS]:
         what = f" ({count(run.harvested, 'conversation')}, {count(run.added, 'line')})" if run.kind == "harvest" else ""
         title = f"Undo the {run.kind} of {run.when[:16].replace('T', ' ')}{what}"
         row = FlowRow(("run", run.run), title, shortened(run.text), "undo-2", "edited")
@@ -181,7 +182,7 @@ TEACH = {
 }
 
 
-class SearchView(ListView[Findings]):
+class SearchView(ListView):
     """One field and what it finds."""
 
     name = "search"
@@ -201,7 +202,8 @@ class SearchView(ListView[Findings]):
     TEACH = TEACH
 
     def __init__(self, look: Look, shell: Shell) -> None:
-        super().__init__(look, shell, Findings())
+        super().__init__(look, shell)
+        self.data = Findings()
         self.chosen = Wanted()
         """What the chips and choices ask for beside the words."""
         self.pending = False
@@ -508,9 +510,7 @@ class SearchView(ListView[Findings]):
         if kind == "action":
             shell.run(key)
         elif kind == "file":
-            found = shell.state.snapshot.overview.file(key) if shell.state.snapshot is not None else None
-            if found is not None:
-                shell.open_path(found.path)
+            shell.open_path(key)
         else:
             words = "Its lines leave the files and its conversations come back from the trash."
             words = f"{title[5:]}\n\n{words} What you changed since stays."
@@ -541,8 +541,6 @@ class SearchView(ListView[Findings]):
             return
 
         def looked(found: Found | None) -> None:
-            if mine != self._selecting:
-                return  # another one was chosen meanwhile
             if found is None:
                 shell.toast("It is not there any more", icon="info", color="accent", seconds=3.0)
                 self._ask(again=True)
@@ -551,4 +549,5 @@ class SearchView(ListView[Findings]):
             if then is not None:
                 then()
 
-        shell.submit("What was found", lambda _job: bullet_of(workspace, entry), looked)
+        shell.submit("What was found", lambda _job: bullet_of(workspace, entry), looked,
+                     wanted=lambda: mine == self._selecting)  # fmt: skip

@@ -228,10 +228,9 @@ class SettingsView(View):
 
     def refresh(self, state: State) -> None:
         """Show the settings of the snapshot."""
-        settings = state.snapshot.settings if state.snapshot is not None else None
-        if settings is None or settings is self._seen:
+        if state.snapshot is None or state.snapshot.settings is self._seen:
             return
-        self._seen = settings
+        self._seen = settings = state.snapshot.settings
         self.rows = setting_rows(settings)
         fresh = not self.editors
         if fresh:

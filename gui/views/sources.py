@@ -126,8 +126,7 @@ class SourceLine:
             return
         self.row = row
         self.toggle.set_label(title_of(row))
-        if self.toggle.on != on:
-            self.toggle.set_on(on)
+        self.toggle.set_on(on)
         dpg.set_value(self._number, f"{row.conversations:,}" if row.conversations else "")
         folders = row.places if is_here(row) else []
         off = is_here(row) and not on
@@ -187,8 +186,6 @@ class SourcesColumn:
 
     def look(self) -> None:
         """Look at the disk; a harvest that runs comes first."""
-        if self._looking:
-            return
         self._looking = True
         self.again.enable(False)
         workspace, state = self._shell.workspace, self._shell.state

@@ -9,7 +9,7 @@ zero.
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
@@ -338,12 +338,9 @@ class StartColumn:
 
     # --- what a click does ---
 
-    def picked(self, key: Hashable) -> None:
+    def picked(self, key: tuple[str, str]) -> None:
         """A line was clicked: go where it leads."""
-        if not isinstance(key, tuple):
-            return
-        kind, name = key
-        shell = self._shell
+        (kind, name), shell = key, self._shell
         if kind == "talk":
             shell.select("talk", name)
         elif kind == "line":
@@ -380,20 +377,15 @@ def foot_words(lines: Sequence[Line], letters: float) -> list[str]:
     said = [f"{line.aside} {line.words.lower()}" for line in lines]
     if sum(map(len, said)) + 3 * len(said) <= letters:
         return said
-    signs = [STATUSES[line.key[1]].icon if line.key in KNOWN and isinstance(line.key, tuple) else "file-pen"
-             for line in lines]  # fmt: skip
+    signs = (STATUSES[name].icon if kind == "status" else "file-pen" for kind, name in (line.key for line in lines))
     return [f"{icon(sign)} {line.aside}" for sign, line in zip(signs, lines, strict=True)]
-
-
-KNOWN = {("status", name) for name in COUNTED}
 
 
 def digest_line(line: StartLine, tone: str) -> Line:
     """A line of the digest, which leads to its bullet or to its conversation."""
     looks = CATEGORIES.get(line.category, RECENT)
-    return Line(
-        line.words, looks.icon, looks.color, tone, key=("talk", line.name) if line.name else ("line", line.words)
-    )
+    key = ("talk", line.name) if line.name else ("line", line.words)
+    return Line(line.words, key, looks.icon, looks.color, tone)
 
 
 def start_words(start: Start) -> str:
@@ -412,7 +404,7 @@ class Brief:
         self._look, self._side = look, side
         self.digest = DigestSwitch(look, shell)
         self.shown = False
-        self._keys: list[Hashable] = []
+        self._keys: list[tuple[str, str]] = []
         self._seen: object = None
 
     def build_card(self, parent: int) -> None:

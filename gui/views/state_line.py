@@ -96,7 +96,7 @@ def links(state: State) -> list[Link]:
 
 def activity_words(activity: Activity) -> str:
     """`Harvesting 49 of 118 · 1 failed · about 2 min left · $0.02`."""
-    parts = [activity.name if not activity.total else f"{activity.name} {activity.done:,} of {activity.total:,}"]
+    parts = [f"Harvesting {activity.done:,} of {activity.total:,}" if activity.total else "Harvesting"]
     parts += [f"{activity.failed:,} failed"] if activity.failed else []
     if activity.stopping:
         return f"{parts[0]} · stopping after this step"

@@ -405,13 +405,13 @@ def file_page(name: str, path: str, file: FileState | None, text: str) -> Page:
 
 def leads_to(subject: Any, key: Any) -> Selection | None:
     """Where a row leads on: an item to its bullet, a harvest to its conversation, a note to its line."""
-    if not isinstance(key, tuple):
-        return None
-    at = key[1]
-    if key[0] == "given" and isinstance(subject, ConversationView) and subject.given[at].line:
+    kind, at, *_ = key
+    if kind == "given" and subject.given[at].line:
         given = subject.given[at]
         return Selection("bullet", given.file, given.line, given.raw)
-    if key[0] == "event" and isinstance(subject, BulletView) and subject.events[at].sha:
+    if kind == "event" and subject.events[at].sha:
         return Selection("conversation", subject.events[at].sha)
-    found = subject.others[at] if key[0] == "said" and isinstance(subject, BulletView) else None
-    return Selection("bullet", found.file, found.bullet.line, found.bullet.raw) if found is not None else None
+    if kind == "said":
+        found = subject.others[at]
+        return Selection("bullet", found.file, found.bullet.line, found.bullet.raw)
+    return None

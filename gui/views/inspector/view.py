@@ -125,11 +125,10 @@ class Inspector:
                                        wanted=lambda: ticket == self._ticket)  # fmt: skip
 
     def _show(self, page: Page | None, same: bool = False) -> None:
-        if page == self.page and page is not None:
+        if page == self.page:
             return
-        before, self.page = self.page, page
-        if (page is None) != (before is None):
-            dpg.configure_item(self._full, show=page is not None)
+        self.page = page
+        dpg.configure_item(self._full, show=page is not None)
         if page is None:
             return
         look = self._look

@@ -50,10 +50,9 @@ SERVES = frozenset({*KEY_OF, "copy"})
 
 @dataclass(frozen=True)
 class LibraryPage:
-    """All that the view was told: the words in its field, answers of the library, what is chosen. `said` is chunk ->
-    the outcome that was given to it here since the question was asked."""
+    """All that the view was told: answers of the library, what is chosen. `said` is chunk -> the outcome that was given
+    to it here since the question was asked."""
 
-    words: str = ""
     chosen: object = None
     answered: Answered | None = None
     said: Mapping[str, str] = field(default_factory=dict)

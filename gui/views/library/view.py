@@ -29,7 +29,7 @@ from gui.toolkit.flow import FlowList
 from gui.toolkit.flow_rows import FlowRow, RowAction, matching
 from gui.toolkit.icons import icon
 from gui.toolkit.jobs import Job
-from gui.toolkit.layout import Columns, Pane, box, lowered
+from gui.toolkit.layout import Columns, box, lowered
 from gui.toolkit.letters import END
 from gui.toolkit.messages import Teach
 from gui.toolkit.theme import Look
@@ -60,7 +60,7 @@ TEACH = {
 }  # fmt: skip
 
 
-class LibraryView(ListView[LibraryPage]):
+class LibraryView(ListView):
     """Documents and the answers in them; what is chosen stands beside the list."""
 
     name = "library"
@@ -78,10 +78,11 @@ class LibraryView(ListView[LibraryPage]):
     TEACH = TEACH
 
     def __init__(self, look: Look, shell: Shell) -> None:
-        super().__init__(look, shell, LibraryPage())
+        super().__init__(look, shell)
+        self.data = LibraryPage()
         self.missing = False
         self.job: Job | None = None
-        self._home = ""
+        self._home = shell.state.home
         self._asked = 0
         self._waits = 0  # questions to the library without an answer yet
         self._recorded: dict[str, str] = {}  # chunk -> the id of what was recorded of it since the question
@@ -93,12 +94,10 @@ class LibraryView(ListView[LibraryPage]):
         """Make the list, and what stands beside it."""
         look = self._look
         holder = box(look, parent, "clear")
-        self.columns = columns = Columns(
-            look, holder, [Pane("list", 0, least=250, good=330), Pane("sheet", 470, least=230)]
-        )
-        super().build(columns.panes[0].item)
+        self.columns = Columns(look, holder, lambda _wide: 470, 230, 250, good=330)
+        super().build(self.columns.main)
         self.at_rest = int(dpg.get_item_parent(self.list.holder) or 0)
-        self.sheet = FlowList(look).build(columns.panes[1].item)
+        self.sheet = FlowList(look).build(self.columns.side)
         self._show()
 
     def above(self, parent: int) -> None:
@@ -125,10 +124,8 @@ class LibraryView(ListView[LibraryPage]):
     def refresh(self, state: State) -> None:
         """Another home has another library."""
         if state.home != self._home:
-            first, self._home = not self._home, state.home
-            if not first:
-                self.missing, self.data = False, LibraryPage()
-                self.opened()
+            self._home, self.missing, self.data = state.home, False, LibraryPage()
+            self.opened()
 
     def opened(self) -> None:
         """Look which documents there are."""
@@ -142,12 +139,13 @@ class LibraryView(ListView[LibraryPage]):
     def _show(self, keep: bool = False) -> None:
         self.arrange(keep)
         dpg.configure_item(self._documents, show=not self.asked and not self.missing)
-        self._tell_chosen(bool(self.list.rows))
+        self._tell_chosen()
 
-    def _tell_chosen(self, room: bool) -> None:
+    def _tell_chosen(self) -> None:
         rows = [] if self.missing else sheet(self.data)
-        if self.columns.shows("sheet") != bool(rows or room):
-            self.columns.show("sheet", bool(rows or room))
+        beside = bool(rows or self.list.rows)
+        if self.columns.shown != beside:
+            self.columns.show(beside)
         if rows != self.sheet.rows:
             self.sheet.set_rows(rows)
 
@@ -174,7 +172,7 @@ class LibraryView(ListView[LibraryPage]):
 
     def rows(self) -> Sequence[FlowRow]:
         made = [] if self.missing else everything(self.data)
-        return made if self.asked else matching(made, self.data.words)  # a question filters nothing
+        return made if self.asked else matching(made, self.words)  # a question filters nothing
 
     @property
     def asked(self) -> bool:
@@ -215,7 +213,6 @@ class LibraryView(ListView[LibraryPage]):
     def typed(self, words: str) -> None:
         """Other words: a filter; a question waits for Enter."""
         self.words = words
-        self.data = replace(self.data, words=words)
         if not self.asked:
             self._show()
 
@@ -231,12 +228,7 @@ class LibraryView(ListView[LibraryPage]):
     def select(self, row: FlowRow) -> None:
         """Show what belongs to it at the right."""
         self.data = replace(self.data, chosen=row.key)
-        self._tell_chosen(True)
-
-    def open(self, row: FlowRow) -> None:
-        """Show it."""
-        self.list.select(row.key)
-        self.select(row)
+        self._tell_chosen()
 
     def act(self, name: str, row: FlowRow) -> None:
         document = next((one for one in self.data.documents if one["id"] == row.key), None)
@@ -263,7 +255,6 @@ class LibraryView(ListView[LibraryPage]):
         mine, session = self._asked, self._session
         self.words = query
         dpg.set_value(self.filter, query)
-        self.data = replace(self.data, words=query)
 
         def done(found: Any) -> None:
             if mine != self._asked:
