@@ -87,10 +87,6 @@ class Memory:
         first = self.content.split("\n", 1)[0].strip()
         return first[:77] + "..." if len(first) > 80 else first
 
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
-        return {**vars(self), "path": str(self.path), "tags": list(self.tags), "summary": self.summary}
-
 
 def trust_of(source: str) -> int:
     """0 for the user's own, more for what an agent saved."""

@@ -180,7 +180,7 @@ def _too_large(plan: HarvestPlan, limit: int) -> list[str]:
     if not steps:
         return []
     alike = any(size(_sent(step)) == size(limit) for step in steps)  # "1.0MB, the limit is 1.0MB" helps nobody
-    shown = _exact if alike else size
+    shown = "{:,} bytes".format if alike else size
     names = [f"{step.artifact.name} ({shown(_sent(step))})" for step in steps]
     largest, enough = max(map(_sent, steps)), max(1, limit)
     while enough < largest:
@@ -193,10 +193,6 @@ def _too_large(plan: HarvestPlan, limit: int) -> list[str]:
 
 def _sent(step: Step) -> int:
     return step.shown or step.new_bytes
-
-
-def _exact(number: int) -> str:
-    return f"{number:,} bytes"
 
 
 def first(names: Sequence[str]) -> str:

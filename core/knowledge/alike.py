@@ -16,7 +16,6 @@ from typing import Any
 
 from core.base.markdown import BY_HAND, Bullet
 from core.base.project import is_below, same_key
-from core.knowledge.bullet_text import BulletRef
 from core.knowledge.projects import Projects, projects_of
 from core.knowledge.same import Statement, mark_of_text, statements
 
@@ -67,10 +66,6 @@ class Placed:
     @property
     def bullet(self) -> Bullet:
         return self.statement.bullet
-
-    @property
-    def ref(self) -> BulletRef:
-        return BulletRef(self.file, self.bullet.line, self.bullet.raw)
 
 
 @dataclass(frozen=True)
