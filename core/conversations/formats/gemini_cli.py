@@ -199,11 +199,8 @@ def _read_message(record: Record, reading: Reading) -> None:
         reading.say("assistant", said)
         for row in parts:
             _read_part(row, reading, calls=not value.get("toolCalls"))
-        for call in list_of(value.get("toolCalls")):
-            if isinstance(call, dict):
-                _read_call(call, reading)
-            else:
-                reading.skipped += 1
+        for call in tables_of(value.get("toolCalls")):
+            _read_call(call, reading)
     elif kind in ("info", "warning", "error"):
         reading.say("system", said)
     else:
