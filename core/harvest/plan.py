@@ -160,11 +160,9 @@ NAMED = 4
 
 def _unknown_names(plan: HarvestPlan, folder: str) -> list[str]:
     """Files of the home folder whose names fit none of the rules; not those that the user named elsewhere."""
-    rows = [row.artifact for row in plan.classified if row.reason == UNKNOWN_NAME]
-    if not rows:
-        return []
     asked = {row.artifact.path for row in plan.classified if row.artifact.is_foreign}
-    names = [item.name for item in rows if item.path not in asked]
+    unknown = [row.artifact for row in plan.classified if row.reason == UNKNOWN_NAME]
+    names = [item.name for item in unknown if item.path not in asked]
     if not names:
         return []
     one = len(names) == 1

@@ -279,8 +279,6 @@ def _contradiction(old: Sequence[str], new: Sequence[str], before: frozenset[str
     value that is no number is one after a word of `before`."""
     shared = set(old) & set(new)
     gone, came = [word for word in old if word not in shared], [word for word in new if word not in shared]
-    if len(gone) > VALUE_WORDS or len(came) > VALUE_WORDS:
-        return ""
     negated = bool(_NEGATIONS & set(gone)) != bool(_NEGATIONS & set(came))
     if negated and len([word for word in (*gone, *came) if word not in _NEGATIONS]) <= 1:
         return "one says not"
