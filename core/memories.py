@@ -159,7 +159,7 @@ def newest_first(memories: Iterable[Memory]) -> list[Memory]:
 def _instant(created: str) -> float:
     """Seconds since 1970: times of different zones are compared as what they are."""
     try:
-        moment = datetime.fromisoformat(created.replace("Z", "+00:00").replace(" ", "T"))
+        moment = datetime.fromisoformat(created)
     except ValueError:
         return 0.0
     return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()

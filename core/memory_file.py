@@ -87,10 +87,6 @@ class Memory:
         first = self.content.split("\n", 1)[0].strip()
         return first[:77] + "..." if len(first) > 80 else first
 
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
-        return {**vars(self), "path": str(self.path), "tags": list(self.tags), "summary": self.summary}
-
 
 def trust_of(source: str) -> int:
     """0 for the user's own, more for what an agent saved."""
@@ -153,10 +149,7 @@ def _has_zone(time: str) -> bool:
 def slugify(text: str) -> str:
     """The first 50 characters as a part of a file name: lower case, letters and digits of any script, hyphens."""
     folded = unicodedata.normalize("NFC", text[:SLUG_CHARACTERS]).lower()
-    slug = re.sub(r"[^\w]+|_+", "-", folded).strip("-")[:SLUG_CHARACTERS].rstrip("-")
-    while len(slug.encode("utf-8")) > 200:
-        slug = slug[:-1]
-    return slug or "memory"
+    return re.sub(r"[^\w]+|_+", "-", folded).strip("-")[:SLUG_CHARACTERS].rstrip("-") or "memory"
 
 
 def clean_content(content: str) -> str:

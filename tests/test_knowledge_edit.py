@@ -7,7 +7,6 @@ import os
 import tempfile
 import threading
 import time
-from functools import partial
 from hashlib import sha256 as digest
 from pathlib import Path
 from typing import Any
@@ -17,13 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.base import files
+from core.base import files, locks
 from core.base.homes import write_format
-from core.base.locks import folder_lock
 from core.base.markdown import parse_bullets
 from core.base.paths import Paths
 from core.base.result import Ok, attempt
-from core.knowledge import edit, swap
+from core.knowledge import edit
 from core.knowledge.bullet_text import BulletRef
 from core.knowledge.changes import read_changes
 from core.knowledge.reversal import ALREADY, CHANGED, REVERSED, take_back
@@ -384,8 +382,8 @@ def test_a_recovery_in_the_same_process_leaves_the_edit_of_another_thread_alone(
         recovery.join()
         return done if moment == "after" else real(one, other)
 
-    impatient = partial(folder_lock, seconds=0.05)  # the edit holds the folder until it has ended
-    with patch.object(files, "exchange", exchange), patch.object(swap, "folder_lock", impatient):
+    impatient = patch.object(locks, "TURN_SECONDS", 0.05)  # the edit holds the folder until it has ended
+    with patch.object(files, "exchange", exchange), impatient:
         assert replace_expected(path, b"mine", b"theirs")
     assert path.read_bytes() == b"mine" and [entry.name for entry in tmp_path.iterdir()] == ["facts.md"]
 

@@ -66,11 +66,8 @@ def _dollars(million_in: float, million_out: float, input_tokens: int, output_to
 
 @cache
 def _table() -> dict[str, dict[str, dict[str, float]]]:
-    """Maker -> model name -> {"input": dollars, "output": dollars}; empty where the file is missing."""
-    try:
-        document: dict[str, Any] = tomllib.loads(PRICES_FILE.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        return {}  # no estimate is better than no run; a test keeps the shipped file readable
+    """Maker -> model name -> {"input": dollars, "output": dollars}."""
+    document: dict[str, Any] = tomllib.loads(PRICES_FILE.read_text("utf-8"))
     return {maker: dict(table.get("models", {})) for maker, table in document.items()}
 
 

@@ -393,8 +393,6 @@ def _proven(before: dict[str, Any], text: str, setting: Setting, value: object) 
 
 def _same(left: object, right: object) -> bool:
     """Equal in value and type: 1 is not True, 1 is not 1.0, and NaN equals itself."""
-    if type(left) is not type(right):
-        return False
     if isinstance(left, dict) and isinstance(right, dict):
         return left.keys() == right.keys() and all(_same(left[key], right[key]) for key in left)
     if isinstance(left, list) and isinstance(right, list):

@@ -53,14 +53,12 @@ def parsed(data: bytes, file: Path | str) -> tuple[str, dict[str, Any]]:
         raise KnowledgeError("bad-config", message, file, "save it as UTF-8") from error
     try:
         return (text, tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        # tomllib ends its message with "(at line 3, column 7)".
+    except ValueError as error:
+        # tomllib ends its message with "(at line 3, column 7)", but for a date that is none, such as 2026-13-40.
         message = f"the settings file is not valid TOML: {error}"
         raise KnowledgeError("bad-config", message, file, "correct that place") from error
     except RecursionError:
         raise KnowledgeError("bad-config", "the settings file is nested too deeply", file) from None
-    except ValueError as error:  # a date such as 2026-13-40 passes the grammar and fails the calendar
-        raise KnowledgeError("bad-config", f"the settings file is not valid TOML: {error}", file) from error
 
 
 def table_of(document: Mapping[str, Any], dotted: str) -> object:
@@ -73,7 +71,7 @@ def table_of(document: Mapping[str, Any], dotted: str) -> object:
     return table
 
 
-MARKER = "value-to-be-found-{}"
+MARKER = "value-to-be-found"
 
 
 def edits(text: str, setting: Setting, value: object) -> Iterator[str]:
@@ -86,7 +84,6 @@ def edits(text: str, setting: Setting, value: object) -> Iterator[str]:
     stands, before, after = _around(text, path)
     if stands and text.startswith(before) and text.endswith(after):
         yield before + literal + after
-        return
     line_end = "\r\n" if "\r\n" in text else "\n"
     dotted = r"\s*\.\s*".join(rf"[\"']?{re.escape(part)}[\"']?" for part in path[:-1])
     for header in re.finditer(rf"(?m)^[ \t]*\[\s*{dotted}\s*\][^\n]*(\n|\Z)", text):
@@ -109,18 +106,14 @@ def _around(text: str, path: list[str]) -> tuple[bool, str, str]:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
-    number = 0
-    while MARKER.format(number) in text:
-        number += 1
-    marker = MARKER.format(number)
     try:
         document = tomlkit.parse(text)
         table: Any = document
         for part in path[:-1]:
             table = table.setdefault(part, {})
         stands = path[-1] in table
-        table[path[-1]] = marker
-        before, _, after = tomlkit.dumps(document).partition(f'"{marker}"')
+        table[path[-1]] = MARKER
+        before, _, after = tomlkit.dumps(document).partition(f'"{MARKER}"')
     except (TOMLKitError, KeyError, TypeError, AttributeError, RecursionError):
         return False, "", ""
     return stands, before, after
@@ -129,15 +122,9 @@ def _around(text: str, path: list[str]) -> tuple[bool, str, str]:
 def line_of(file: Path, key: str, table: str = "") -> str:
     """`, line 12` for where `key` of `table` seems to be written, or ""; only for messages, so a guess will do."""
     header, guess = "", ""
-    try:
-        lines = file.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError):
-        return ""
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(file.read_text(encoding="utf-8-sig").split("\n"), 1):
         if match := re.match(r"\s*\[([^\[\]=#]+)\]\s*(?:#.*)?$", line):
             header = re.sub(r"[\s\"']", "", match[1])
-            if not table and header.rpartition(".")[2] == key:
-                return f", line {number}"
         elif match := re.search(rf"(?:^|[\s.{{,])[\"']?{re.escape(key)}[\"']?\s*=", line):
             before = re.sub(r"[\s\"']", "", line[: match.start() + 1].partition("=")[0]).rstrip(".")
             if ".".join(filter(None, (header, before))).rstrip(".") == table:

@@ -9,12 +9,11 @@ from functools import lru_cache
 
 def size(number: int) -> str:
     """`17B`, `2.3KB`, `2.3MB`."""
-    value = float(number)
-    for unit in ("B", "KB", "MB", "GB"):
-        if value < 1024 or unit == "GB":
-            return f"{number}B" if unit == "B" else f"{value:.1f}{unit}"
-        value /= 1024
-    raise AssertionError("unreachable")
+    if number < 1 << 10:
+        return f"{number}B"
+    if number < 1 << 20:
+        return f"{number / (1 << 10):.1f}KB"
+    return f"{number / (1 << 20):.1f}MB" if number < 1 << 30 else f"{number / (1 << 30):.1f}GB"
 
 
 def tokens(number: int) -> str:

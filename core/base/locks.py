@@ -99,11 +99,11 @@ def take(path: Path, *, work: str = "") -> int:
 
 
 @contextlib.contextmanager
-def folder_lock(folder: Path, seconds: float = TURN_SECONDS) -> Iterator[None]:
+def folder_lock(folder: Path) -> Iterator[None]:
     """One writer of ours at a time in a folder, across threads and processes; a turn within a turn is the same turn.
 
     It only keeps programs of ours from meeting in the middle of an exchange. Nothing rests on it: an editor takes no
-    turn, and where the system knows no lock on a folder, or nobody lets go within `seconds`, work goes on without.
+    turn, and where the system knows no lock on a folder, or nobody lets go within TURN_SECONDS, work goes on without.
     """
     held: set[str] = _turns.__dict__.setdefault("folders", set())
     name = os.path.abspath(folder)
@@ -116,7 +116,7 @@ def folder_lock(folder: Path, seconds: float = TURN_SECONDS) -> Iterator[None]:
         yield
         return
     try:
-        wait_for_turn(fd, seconds)
+        wait_for_turn(fd)
         held.add(name)
         yield
     finally:
@@ -124,12 +124,12 @@ def folder_lock(folder: Path, seconds: float = TURN_SECONDS) -> Iterator[None]:
         os.close(fd)
 
 
-def wait_for_turn(fd: int, seconds: float = TURN_SECONDS) -> None:
+def wait_for_turn(fd: int) -> None:
     """One writer of ours at a time on an open file or folder, until its descriptor is closed; with the reservations of
     `folder_lock`. Windows knows no such turn."""
     if sys.platform == "win32":
         return
-    until = time.monotonic() + seconds
+    until = time.monotonic() + TURN_SECONDS
     while True:
         try:
             _lock_descriptor(fd)

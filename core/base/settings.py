@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from core.base.choices import HINT_EVENTS, PROVIDERS
 from core.base.result import KnowledgeError
@@ -33,7 +33,7 @@ class Setting:
     key: str
     table: str
     kind: str
-    check: Callable[[Value], bool]
+    check: Callable[[Any], bool]
     accepted: str
 
     @property
@@ -46,42 +46,39 @@ def _any(_value: Value) -> bool:
     return True
 
 
-def _between(low: float, high: float) -> Callable[[Value], bool]:
-    return lambda value: isinstance(value, (int, float)) and low <= value <= high
+def _between(low: float, high: float) -> Callable[[float], bool]:
+    return lambda value: low <= value <= high
 
 
-def _price(value: Value) -> bool:
-    return isinstance(value, (int, float)) and (value == -1 or 0 <= value <= 1_000_000)
+def _price(value: float) -> bool:
+    return value == -1 or 0 <= value <= 1_000_000
 
 
 def _folder(value: str) -> bool:
-    if "\0" in value:
-        return False
-    return value.startswith("~") or PurePosixPath(value).is_absolute() or PureWindowsPath(value).is_absolute()
+    absolute = value.startswith("~") or PurePosixPath(value).is_absolute() or PureWindowsPath(value).is_absolute()
+    return absolute and "\0" not in value
 
 
-def _home(value: Value) -> bool:
-    return isinstance(value, str) and (value == "" or _folder(value))
+def _home(value: str) -> bool:
+    return value == "" or _folder(value)
 
 
-def _folders(value: Value) -> bool:
-    return isinstance(value, tuple) and all(_folder(folder) for folder in value)
+def _folders(value: tuple[str, ...]) -> bool:
+    return all(map(_folder, value))
 
 
 _SOURCE = re.compile(r"[a-z][a-z0-9_-]*\Z")
 
 
-def _sources(value: Value) -> bool:
-    return isinstance(value, tuple) and all(_SOURCE.match(name) or _folder(name) for name in value)
+def _sources(value: tuple[str, ...]) -> bool:
+    return all(_SOURCE.match(name) or _folder(name) for name in value)
 
 
-def _hints(value: Value) -> bool:
-    return isinstance(value, tuple) and set(value) <= set(HINT_EVENTS)
+def _hints(value: tuple[str, ...]) -> bool:
+    return set(value) <= set(HINT_EVENTS)
 
 
-def _address(value: Value) -> bool:
-    if not isinstance(value, str):
-        return False
+def _address(value: str) -> bool:
     if value == "":
         return True
     scheme, _, rest = value.partition("://")
@@ -90,9 +87,7 @@ def _address(value: Value) -> bool:
     return scheme.lower() in ("http", "https") and host != "" and "@" not in host and not any(map(str.isspace, value))
 
 
-def _library(value: Value) -> bool:
-    if not isinstance(value, str):
-        return False
+def _library(value: str) -> bool:
     scheme, found, rest = value.partition("://")
     if not found:
         return value == "" or _folder(value)
@@ -101,14 +96,14 @@ def _library(value: Value) -> bool:
     return scheme in ("postgresql", "postgres", "sqlite") and not secret and not any(map(str.isspace, value))
 
 
-def _scheduler(value: Value) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"(?:(?:tcp|tls|ws|wss|ucx)://[^\s@]+)?", value) is not None
+def _scheduler(value: str) -> bool:
+    return re.fullmatch(r"(?:(?:tcp|tls|ws|wss|ucx)://[^\s@]+)?", value) is not None
 
 
 _ADDRESS_WORDS = "an http:// or https:// address without a password in it, or an empty text"
 
 
-def _row(key: str, kind: str, check: Callable[[Value], bool], accepted: str, table: str = KNOWLEDGE) -> Setting:
+def _row(key: str, kind: str, check: Callable[[Any], bool], accepted: str, table: str = KNOWLEDGE) -> Setting:
     return Setting(key, table, kind, check, accepted)
 
 

@@ -77,9 +77,8 @@ def read_index(knowledge: Path) -> list[Fact]:
 def _trusted(row: dict[str, Any]) -> Fact:
     """A row of the index as a fact. Raises when it is none: then somebody else has written in the file."""
     fact = fact_from(row)
-    if fact.category not in CATEGORIES or type(fact.fact) is not str or type(fact.id) is not str:
-        raise ValueError(fact.id)
-    if type(fact.domain) is not str or not (fact.source_count is None or type(fact.source_count) is int):
+    texts = {type(one) for one in (fact.id, fact.fact, fact.domain)}
+    if texts != {str} or fact.category not in CATEGORIES or type(fact.source_count) not in (int, type(None)):
         raise ValueError(fact.id)
     return fact
 

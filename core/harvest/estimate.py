@@ -34,9 +34,7 @@ class Cost(NamedTuple):
     output_tokens: int = 0
 
     def part(self, share: float) -> Cost:
-        """A share of it, at least one call where there is any."""
-        if not self.calls:
-            return Cost()
+        """A share of it, at least one call."""
         return Cost(max(1, round(self.calls * share)), *(round(number * share) for number in self[1:]))
 
 

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from core.base.entry import statement_mark
 from core.base.markdown import Provenance, bullet_line, parse_bullets, sanitise_line, sanitise_name, split_provenance
 from core.base.paths import Paths
-from core.base.project import GLOBAL, domain_of, is_working_place, repository_root
+from core.base.project import GLOBAL, domain_of, repository_root
 from core.base.result import ErrorInfo
 from core.harvest.named_paths import allowed_path, source_file
 from core.knowledge.bullet_text import QUOTE_CHARACTERS, held_item, with_quote
@@ -96,14 +96,7 @@ def _lesson_of(item: Item, *, quotes_checked: bool) -> dict[str, Any]:
 def _repositories(paths: Iterable[str]) -> list[str]:
     """The domains of the repositories in which files lie that a conversation taught something about, `global` for those
     that lie in none."""
-    found = set()
-    for path in paths:
-        if not path.startswith("/") or "\0" in path or len(path) > 1024:
-            continue
-        folder = os.path.dirname(os.path.normpath(path))
-        root = repository_root(folder) if is_working_place(folder) else ""
-        found.add(domain_of(root))
-    return sorted(found)
+    return sorted({domain_of(repository_root(os.path.dirname(path))) for path in paths})
 
 
 def persons_of(items: Iterable[Item]) -> list[str]:

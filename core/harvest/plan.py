@@ -160,11 +160,9 @@ NAMED = 4
 
 def _unknown_names(plan: HarvestPlan, folder: str) -> list[str]:
     """Files of the home folder whose names fit none of the rules; not those that the user named elsewhere."""
-    rows = [row.artifact for row in plan.classified if row.reason == UNKNOWN_NAME]
-    if not rows:
-        return []
     asked = {row.artifact.path for row in plan.classified if row.artifact.is_foreign}
-    names = [item.name for item in rows if item.path not in asked]
+    unknown = [row.artifact for row in plan.classified if row.reason == UNKNOWN_NAME]
+    names = [item.name for item in unknown if item.path not in asked]
     if not names:
         return []
     one = len(names) == 1
@@ -180,7 +178,7 @@ def _too_large(plan: HarvestPlan, limit: int) -> list[str]:
     if not steps:
         return []
     alike = any(size(_sent(step)) == size(limit) for step in steps)  # "1.0MB, the limit is 1.0MB" helps nobody
-    shown = _exact if alike else size
+    shown = "{:,} bytes".format if alike else size
     names = [f"{step.artifact.name} ({shown(_sent(step))})" for step in steps]
     largest, enough = max(map(_sent, steps)), max(1, limit)
     while enough < largest:
@@ -193,10 +191,6 @@ def _too_large(plan: HarvestPlan, limit: int) -> list[str]:
 
 def _sent(step: Step) -> int:
     return step.shown or step.new_bytes
-
-
-def _exact(number: int) -> str:
-    return f"{number:,} bytes"
 
 
 def first(names: Sequence[str]) -> str:

@@ -319,7 +319,8 @@ class Voices:
         """The words of a quote that is a user's, or the assistant's and no echo of a tool; None for any other."""
         whole = features(quote).keys()
         places = [at for at in turns if at < len(self._turns) and _is_own(self._turns[at])]
-        typed = [_typed(self._turns[at]) for at in places if self._turns[at].role == "user"]
+        asked = (pieces(self._turns[at]) for at in places if self._turns[at].role == "user")
+        typed = ("\n".join(piece for piece, pasted in said if not pasted) for said in asked)
         if any(whole <= features(text).keys() for text in typed):
             return frozenset(whole)
         places = [at for at in places if self._turns[at].role != "user"]
@@ -476,10 +477,6 @@ def _split(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[str, bool]
         found += [(text[before:start], False), (text[start:end], True)]
         before = end
     return [(piece, inside) for piece, inside in (*found, (text[before:], False)) if piece]
-
-
-def _typed(turn: Turn) -> str:
-    return "\n".join(piece for piece, pasted in pieces(turn) if not pasted)
 
 
 def _words_and_deed(command: str) -> list[tuple[str, bool]]:

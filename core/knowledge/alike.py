@@ -16,7 +16,6 @@ from typing import Any
 
 from core.base.markdown import BY_HAND, Bullet
 from core.base.project import is_below, same_key
-from core.knowledge.bullet_text import BulletRef
 from core.knowledge.projects import Projects, projects_of
 from core.knowledge.same import Statement, mark_of_text, statements
 
@@ -67,10 +66,6 @@ class Placed:
     @property
     def bullet(self) -> Bullet:
         return self.statement.bullet
-
-    @property
-    def ref(self) -> BulletRef:
-        return BulletRef(self.file, self.bullet.line, self.bullet.raw)
 
 
 @dataclass(frozen=True)
@@ -284,8 +279,6 @@ def _contradiction(old: Sequence[str], new: Sequence[str], before: frozenset[str
     value that is no number is one after a word of `before`."""
     shared = set(old) & set(new)
     gone, came = [word for word in old if word not in shared], [word for word in new if word not in shared]
-    if len(gone) > VALUE_WORDS or len(came) > VALUE_WORDS:
-        return ""
     negated = bool(_NEGATIONS & set(gone)) != bool(_NEGATIONS & set(came))
     if negated and len([word for word in (*gone, *came) if word not in _NEGATIONS]) <= 1:
         return "one says not"

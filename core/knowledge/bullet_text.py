@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from core.base.markdown import Bullet, is_struck, sanitise_line, split_provenance
 from core.base.result import KnowledgeError
@@ -220,12 +219,6 @@ class HeldItem:
     more: tuple[str, ...] = ()
     quote: str = ""
     number: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """Stable keys for `--json`."""
-        row = {key: value for key, value in vars(self).items() if key not in ("ref", "more")}
-        empty = {key: None for key in ("path", "provenance", "quote") if not row[key]}
-        return {"line": self.ref.line, **row, **empty}
 
 
 def held_item(bullet: Bullet, number: int = 0) -> HeldItem:

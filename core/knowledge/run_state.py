@@ -110,14 +110,12 @@ def look(paths: Paths) -> tuple[str | None, tuple[Record, ...] | None]:
         holder = locks.holder_of(paths.lock)
         return holder, tuple(read_journal(paths.journal)) if files.exists(paths.journal) else None
 
-    found = once()
     for _ in range(LOOKS):
         # A run may have begun or ended between the two: then one of them has changed since.
-        now = once()
-        if now[0] == found[0] and (now[1] is None) == (found[1] is None):
-            return now
-        found = now
-    return found
+        before, now = once(), once()
+        if now[0] == before[0] and (now[1] is None) == (before[1] is None):
+            break
+    return now
 
 
 def store_state(seen: Seen) -> StoreState:

@@ -39,7 +39,9 @@ def find_answers(session: Session) -> Iterator[Found]:
             question = clean(asked)
             # Where only a tool's record has the answer, its quote would pass for the tool's own word.
             quote = "" if glued or not _typed(session, answer) else answer
-            given = _own_part(options, answer) if glued else clean(answer)
+            # Of the answers to several questions that stand in one line, those to the question with these options.
+            mine = [option for option in options.split(" | ") if option and option in answer] if glued else [answer]
+            given = clean(", ".join(mine))
             vague = _IN_HAND.search(question) or (_POINTS.search(question) and not words.ANCHOR.search(question))
             if vague or len(given) > LONGEST_ANSWER:
                 continue
@@ -57,12 +59,6 @@ def find_answers(session: Session) -> Iterator[Found]:
 def _typed(session: Session, answer: str) -> bool:
     """Whether an answer stands in a message of the user."""
     return any(by_person(turn) and answer in turn.text for turn in session.conversation.turns)
-
-
-def _own_part(options: str, answers: str) -> str:
-    """Of the answers to several questions that stand in one line, those to the question with these options."""
-    mine = [option for option in options.split(" | ") if option and option in answers]
-    return clean(", ".join(mine))
 
 
 def _chosen(given: str, options: str) -> tuple[str, str]:

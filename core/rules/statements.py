@@ -58,7 +58,7 @@ def _decision(row: Row, sentence: Sentence) -> Found | None:
     decided = _DECIDED.search(text) or (person and _GO_WITH.search(text) and _NAMED.search(text[1:]))
     if not decided or text.endswith(("?", ":")) or _OPEN.search(text):
         return None
-    body = decided["rest"] if isinstance(decided, re.Match) and decided.re is _DECIDED and decided["rest"] else text
+    body = decided["rest"] if decided.re is _DECIDED and decided["rest"] else text
     if not _sound(body, least=3 if person else 5):
         return None
     statement, because, detail = body, _REASON.search(body), ""

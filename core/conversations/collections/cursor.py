@@ -67,19 +67,15 @@ def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
     inline = data.get("conversation")
     if isinstance(inline, list) and inline:
         for bubble in inline:
-            yield _said(bubble)
+            yield _said(table_of(bubble))
         return
     for head in list_of(data.get("fullConversationHeadersOnly")):
         key = table_of(head).get("bubbleId")
-        if not isinstance(key, str):
-            continue
         for (value,) in store.rows("SELECT value FROM cursorDiskKV WHERE key = ?", (f"{_BUBBLE}{id}:{key}",)):
-            yield _said(parsed(value))
+            yield _said(table_of(parsed(value)))
 
 
-def _said(bubble: Any) -> dict[str, Any]:
-    if not isinstance(bubble, dict):
-        return {"type": 0}
+def _said(bubble: dict[str, Any]) -> dict[str, Any]:
     row = {"type": bubble.get("type"), "text": text_of(bubble.get("text"))}
     at = iso_time(bubble.get("createdAt"))
     tool = bubble.get("toolFormerData")

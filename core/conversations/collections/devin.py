@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from core.conversations.collections.store_file import StoredSession, StoreFile, number, parsed, seconds, text
-from core.conversations.turns import Reading, arguments, iso_time, list_of, table_of, text_of, truth_of
+from core.conversations.turns import Reading, iso_time, read_calls, table_of, text_of, truth_of
 
 NAME = "devin"
 
@@ -59,8 +59,7 @@ def read_record(value: dict[str, Any], reading: Reading) -> None:
         reading.say("system", words)
     elif role == "assistant":
         reading.say("assistant", words)
-        for call in map(table_of, list_of(message.get("tool_calls"))):
-            reading.call(call.get("name"), arguments(call.get("arguments")), id=text_of(call.get("id")))
+        read_calls(message.get("tool_calls"), reading)
     elif role == "tool":
         told = table_of(table_of(about.get("extensions")).get("chisel/tool_result_meta"))
         success = truth_of(told.get("success"))

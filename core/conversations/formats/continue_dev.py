@@ -11,7 +11,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import json_document, object_keys
-from core.conversations.turns import Reading, arguments, kind_of, list_of, path_of, table_of, tables_of, text_of
+from core.conversations.turns import Reading, arguments, kind_of, path_of, table_of, tables_of, text_of
 
 _ENDED = {"done": False, "errored": True, "canceled": True}
 """How a call can end, and whether it failed then."""
@@ -36,7 +36,7 @@ def read(name: str, data: bytes) -> Conversation:
             reading.person(said)
         elif role == "assistant":
             reading.say("assistant", said)
-            for state in list_of(value.get("toolCallStates", [value.get("toolCallState")])):
+            for state in tables_of(value.get("toolCallStates", [value.get("toolCallState")])):
                 _read_state(state, reading)
         elif role == "system":
             reading.say("system", said)
@@ -50,9 +50,7 @@ def read(name: str, data: bytes) -> Conversation:
     return reading.conversation(name, "continue_dev", id=id, title=title, folder=folder, model=model)
 
 
-def _read_state(state: Any, reading: Reading) -> None:
-    if not isinstance(state, dict):
-        return
+def _read_state(state: dict[str, Any], reading: Reading) -> None:
     call = state.get("toolCall")
     asked = table_of(table_of(call).get("function"))
     key = text_of(state.get("toolCallId")) or "call"

@@ -89,11 +89,9 @@ def read(name: str, data: bytes) -> Conversation:
 
 def _read_calls(calls: Any, reading: Reading, told: set[str]) -> None:
     """Calls of an answer; each is told once more when it begins: by their ids those that were `told` already."""
-    for call in list_of(calls):
-        if not isinstance(call, dict) or call.get("name") == "report_intent":
-            continue
+    for call in tables_of(calls):
         key = text_of(call.get("toolCallId"))
-        if not key or key not in told:
+        if call.get("name") != "report_intent" and not (key and key in told):
             told.add(key)
             reading.call(call.get("name"), call.get("arguments"), id=key)
 

@@ -189,7 +189,8 @@ def _read_message(record: Record, reading: Reading) -> None:
     for row in parts if kind != "gemini" else ():
         _read_part(row, reading, calls=not value.get("toolCalls"))
     words = [row for row in rows if not (isinstance(row, dict) and row.get("thought"))]
-    said = text_of(shown) or _text(words)
+    # Parts of one message follow each other without a break, except where one ends a line itself.
+    said = text_of(shown) or "".join(text_of(row if isinstance(row, str) else [row]) for row in words)
     if kind == "user":
         own, mark, files = said.partition(FILES)
         reading.person(said if reading.delegated else own)
@@ -199,20 +200,12 @@ def _read_message(record: Record, reading: Reading) -> None:
         reading.say("assistant", said)
         for row in parts:
             _read_part(row, reading, calls=not value.get("toolCalls"))
-        for call in list_of(value.get("toolCalls")):
-            if isinstance(call, dict):
-                _read_call(call, reading)
-            else:
-                reading.skipped += 1
+        for call in tables_of(value.get("toolCalls")):
+            _read_call(call, reading)
     elif kind in ("info", "warning", "error"):
         reading.say("system", said)
     else:
         reading.skipped += 1
-
-
-def _text(rows: list[Any]) -> str:
-    """Parts of one message follow each other without a break, except where one ends a line itself."""
-    return "".join(text_of(row if isinstance(row, str) else [row]) for row in rows)
 
 
 def _read_part(part: dict[str, Any], reading: Reading, calls: bool) -> None:

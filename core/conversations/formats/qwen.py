@@ -68,9 +68,11 @@ def _read_record(value: dict[str, Any], record: Record, reading: Reading) -> Non
                 reading.call(call.get("name"), call.get("args"), id=key_of(call))
     elif kind == "tool_result":
         _read_result(value, parts, reading)
-    elif kind == "system":
-        _read_system(value, reading)
-    else:
+    elif kind == "system" and value.get("subtype") == "chat_compression":
+        # The first message of the history that the model goes on with is the summary.
+        history = list_of(table_of(value.get("systemPayload")).get("compressedHistory"))
+        reading.summary(text_of(table_of(next(iter(history), None)).get("parts")))
+    elif kind != "system":
         reading.skipped += 1
 
 
@@ -84,10 +86,3 @@ def _read_result(value: dict[str, Any], parts: list[dict[str, Any]], reading: Re
         failed = status != "success" if isinstance(status, str) else failed_of(answer)
         key = text_of(answer.get("id")) or text_of(about.get("callId")) or text_of(answer.get("name"))
         reading.result(response(answer), id=key, failed=failed, refused=status == "cancelled")
-
-
-def _read_system(value: dict[str, Any], reading: Reading) -> None:
-    if value.get("subtype") == "chat_compression":
-        # The first message of the history that the model goes on with is the summary.
-        history = list_of(table_of(value.get("systemPayload")).get("compressedHistory"))
-        reading.summary(text_of(table_of(next(iter(history), None)).get("parts")))

@@ -18,7 +18,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import json_lines, keys_in
-from core.conversations.turns import Reading, arguments, kind_of, list_of, read_blocks, table_of, text_of, truth_of
+from core.conversations.turns import Reading, arguments, kind_of, read_blocks, table_of, tables_of, text_of, truth_of
 
 _SILENT = frozenset({"todo_state", "session_event", "session_end", "file_snapshot", "settings"})
 
@@ -83,8 +83,7 @@ def read_deepseek(name: str, data: bytes) -> Conversation:
         elif kind == "tool/call":
             reading.call(detail.get("name"), arguments(detail.get("arguments")), id=detail.get("callId"))
         elif kind == "tool/result":
-            for part in list_of(message.get("content")):
-                row = table_of(part)
+            for row in tables_of(message.get("content")):
                 key = text_of(row.get("toolCallId")) or text_of(detail.get("callId"))
                 failed = truth_of(row.get("isError", detail.get("isError", False)))
                 reading.result(_texts(row.get("content")) or text_of(row.get("text")), id=key, failed=failed)
@@ -96,5 +95,5 @@ def read_deepseek(name: str, data: bytes) -> Conversation:
 
 def _texts(parts: Any) -> str:
     """The text among the parts of a message."""
-    rows = [table_of(part) for part in list_of(parts)]
-    return "\n\n".join(text_of(row.get("text")) for row in rows if kind_of(row) == "text") or text_of(parts)
+    rows = (row for row in tables_of(parts) if kind_of(row) == "text")
+    return "\n\n".join(text_of(row.get("text")) for row in rows) or text_of(parts)
