@@ -14,7 +14,7 @@ from time import monotonic
 
 from core.base import files
 from core.base.markdown import parse_bullets
-from core.base.result import ErrorInfo, KnowledgeError
+from core.base.result import KnowledgeError
 from core.commands.statements import Found
 from core.commands.workspace import Workspace
 from core.knowledge.categories import note_files, text_in
@@ -52,10 +52,9 @@ class NoteView:
 
 @dataclass(frozen=True)
 class NotesOverview:
-    """Every per-file note, by source path, and what could not be read."""
+    """Every per-file note that can be read, by source path; of the others the status tells."""
 
     notes: tuple[NoteView, ...] = ()
-    errors: tuple[ErrorInfo, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,21 +70,18 @@ def notes_overview(workspace: Workspace, before: NotesOverview | None = None) ->
     """All notes with the place of their source files now. `before` is returned itself when nothing has changed."""
     paths = workspace.paths
     known = {row.note: row for row in before.notes} if before is not None else {}
-    errors: list[ErrorInfo] = []
     found: list[NoteView] = []
     try:
         names = note_files(paths)
         records = read_records(paths)
-    except OSError as error:
-        problem = ErrorInfo("unreadable", f"the notes cannot be listed: {error.strerror}", str(paths.file_notes))
-        return NotesOverview((), (problem,))
+    except OSError:
+        return NotesOverview()
     for path in names:
         note, record = f"files/{path.name}", records.get(path.name)
         old = known.get(note)
         try:
             data = files.read_or_empty(path)
-        except OSError as error:
-            errors.append(ErrorInfo("unreadable", f"a note cannot be read: {error.strerror}", str(path)))
+        except OSError:
             continue
         sha = hashlib.sha256(data).hexdigest()
         if old is not None and old.sha256 == sha:
@@ -98,7 +94,7 @@ def notes_overview(workspace: Workspace, before: NotesOverview | None = None) ->
         view = NoteView(source, recorded, inode > 0, note, sha, rows, inode, searched)
         found.append(old if old is not None and old == view else view)
     found.sort(key=lambda row: (row.source.casefold(), row.note))
-    result = NotesOverview(tuple(found), tuple(errors))
+    result = NotesOverview(tuple(found))
     return before if before is not None and before == result else result
 
 
