@@ -41,10 +41,6 @@ PRINTED = 3
 and one `read` tell 211; with the ends of outputs alone 205."""
 AT_END = 0.15
 """The weight of the message that closes an exchange."""
-ASKED = -0.15
-"""The weight of the request that began it."""
-REACTION = -0.3
-"""The weight of what the user said to its outcome."""
 AROUND = 2
 """The sentences on either side that speak for the one between them."""
 OF_AROUND = 0.8
@@ -231,8 +227,8 @@ def answering(
         for at in range(place, min(after, place + BEHIND + 1)):
             want(at, near)
         want(max((at for at in ends if place <= at < after), default=None), near + AT_END)
-        want(max((at for at, role in spoken if at < place and role == "user"), default=None), near + ASKED)
-        want(then, near + REACTION)
+        want(max((at for at, role in spoken if at < place and role == "user"), default=None), near)
+        want(then, near)
     if ends:
         wanted[max(ends)] = wanted.get(max(ends), 0.0) + AT_END
     if spoken and _ASKS_END.search(query.text):
