@@ -16,7 +16,7 @@ from core.conversations.conversation import ROLES, Conversation, Turn
 from core.conversations.read import READERS, read_all, read_conversation, why_unread
 from core.conversations.records import json_document, json_lines, keys_in
 from core.conversations.render import transcript
-from core.conversations.turns import TOOL_HEAD, TOOL_TAIL, Reading, clean, cut, iso_time, joined
+from core.conversations.turns import TOOL_HEAD, TOOL_TAIL, Reading, clean, cut, iso_time, joined, read_calls
 from tests import test_conversations_collections as collections
 from tests import test_conversations_editors as editors
 from tests import test_conversations_terminal as terminal
@@ -214,6 +214,17 @@ def test_a_torn_last_line_is_counted_and_costs_nothing_else() -> None:
     for torn in (whole + b'{"type": "user", "sess', whole + '{"type": "user", "x": "für'.encode()[:-2]):
         found = read_conversation("x", torn)
         assert found.skipped == 3 and why_unread(torn, found) is None
+
+
+def test_parts_of_an_answer_that_no_tool_writes_are_counted() -> None:
+    """The report told nothing of what was passed over."""
+    answer = terminal.line("assistant", [None, 5, *terminal.text("I fix.")])
+    rows = [terminal.line("user", terminal.text("fix it")), answer]
+    found = read_conversation("x", "\n".join(map(json.dumps, rows)).encode())
+    assert (found.format, found.skipped, found.turns[-1].text) == ("claude_code", 2, "I fix.")
+    reading = Reading()
+    read_calls([7, {"name": "shell"}], reading)
+    assert reading.skipped == 1
 
 
 def test_a_document_that_is_damaged_in_its_middle_is_not_read_and_one_that_breaks_off_is() -> None:

@@ -7,6 +7,7 @@ A bullet is `- {text} [from: {conversation}, {YYYY-MM-DD}]`. Files are split on 
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -143,6 +144,8 @@ def sanitise_line(text: str, limit: int | None = ITEM_CHARACTERS) -> str:
         flat = "\\" + flat
     if limit is not None and len(flat) > limit:
         cut = flat[: limit - 1]
+        while cut and unicodedata.combining(flat[len(cut)]):
+            cut = cut[:-1]
         space = cut.rfind(" ")
         flat = (cut[:space] if space > limit // 2 else cut).rstrip() + "…"
     return flat

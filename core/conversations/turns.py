@@ -490,7 +490,10 @@ def read_result(block: dict[str, Any], reading: Reading) -> None:
 
 def read_calls(calls: Any, reading: Reading) -> None:
     """The `tool_calls` of an answer; the function and its arguments may stand one level higher."""
-    for call in tables_of(calls):
+    for call in list_of(calls):
+        if not isinstance(call, dict):
+            reading.skipped += 1
+            continue
         inside = call.get("function")
         asked = inside if isinstance(inside, dict) else call
         given = asked.get("arguments", asked.get("input"))

@@ -103,6 +103,8 @@ def is_bare(data: bytes) -> bool:
 
 def apply_operations(text: str, operations: Sequence[Operation]) -> str:
     """The text after the operations. Those that are done already, or whose place a user has changed, do nothing."""
+    if not operations:
+        return text
     items = scan(text)
     ending = "\r\n" if "\r\n" in text[:4096] else "\n"
     by_id: dict[str, Item] = {}
@@ -144,7 +146,8 @@ def _with_items(text: str, facts: Sequence[Fact], ending: str) -> str:
     new = "".join(map(item_text, facts))
     heading = next((found for found in re.finditer(r"(?m)^## Harvested[ \t]*\r?$", text)), None)
     if heading is None:
-        while text.removeprefix(BOM) and not text.endswith((f"{ending}{ending}", "\n\n")):
+        text = _ended(text, ending)
+        if text.removeprefix(BOM) and not text.endswith((f"{ending}{ending}", "\n\n")):
             text += ending
         return text + f"{HARVESTED}\n\n{new}".replace("\n", ending)
     following = re.compile(r"(?m)^#{1,2} ").search(text, heading.end())
@@ -156,6 +159,10 @@ def _with_items(text: str, facts: Sequence[Fact], ending: str) -> str:
     lead = ending if items and items[-1].end >= heading.end() + len(kept) else f"{ending}{ending}"
     tail = (gap.lstrip(" \t").removeprefix("\r").removeprefix("\n") or ending) if following is not None else ""
     return text[: heading.end()] + kept + lead + new.replace("\n", ending) + tail + text[stop:]
+
+
+def _ended(text: str, ending: str) -> str:
+    return text if not text.removeprefix(BOM) or text.endswith("\n") else text + ending
 
 
 # --- single values ---------------------------------------------------------------------------------------------------

@@ -34,7 +34,9 @@ class Cost(NamedTuple):
     output_tokens: int = 0
 
     def part(self, share: float) -> Cost:
-        """A share of it, at least one call."""
+        """A share of it, at least one call where there is any."""
+        if not self.calls:
+            return Cost()
         return Cost(max(1, round(self.calls * share)), *(round(number * share) for number in self[1:]))
 
 

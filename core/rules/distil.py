@@ -19,7 +19,7 @@ from core.rules.end import find_plan_left, find_steps_left, find_unfinished
 from core.rules.failures import find_failures
 from core.rules.left import find_left
 from core.rules.prose import read_prose
-from core.rules.sentence import Found, alike, lost
+from core.rules.sentence import Found, alike, lost, shortened
 from core.rules.session import Session, read_session
 from core.rules.stated import find_stated
 from core.rules.statements import find_questions, find_statements, find_tasks
@@ -108,8 +108,7 @@ def _unique(items: Iterable[Found]) -> Iterator[Found]:
     seen: set[str] = set()
     facts: list[str] = []
     for item in items:
-        words = item.fields.get("statement") or item.fields["steps"]
-        said = "".join(filter(str.isalnum, words.casefold()))
+        said = "".join(char for char in _words(item).casefold() if char.isalnum())
         quote = "" if item.category == "playbooks" else item.fields["quote"]
         if (
             not said
@@ -125,6 +124,11 @@ def _unique(items: Iterable[Found]) -> Iterator[Found]:
         yield item
 
 
+def _words(item: Found) -> str:
+    fields = item.fields
+    return fields.get("statement") or fields["steps"]
+
+
 def _best(items: list[Found]) -> list[dict[str, str]]:
     # The later of two equals wins: what was said last about a thing is more likely still true.
     ranked = sorted(range(len(items)), key=lambda at: (items[at].score, items[at].turn, at), reverse=True)
@@ -133,6 +137,7 @@ def _best(items: list[Found]) -> list[dict[str, str]]:
 
 
 def _of_one_line(fields: dict[str, str]) -> dict[str, str]:
-    """The fields without a detail that a line has no room for: a longer line would have to wait."""
+    """The fields with a detail of whole sentences that a line has room for: a longer line would have to wait."""
     room = ITEM_CHARACTERS - len(fields.get("statement", "")) - len(" — ")
-    return fields if len(fields.get("detail", "")) <= max(0, room) else {**fields, "detail": ""}
+    detail = fields.get("detail", "")
+    return fields if len(detail) <= max(0, room) else {**fields, "detail": shortened(detail, max(0, room))}

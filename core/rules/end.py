@@ -161,6 +161,8 @@ def _waiting(session: Session) -> tuple[int, str, bool, str] | None:
     row = next((row for row in session.exchanges if row.number == number), None)
     if row is None or row.replies or row.events or sum(not turn.agent for turn in turns) < LAST_TURNS:
         return None
+    if any(turn.role == "tool" and turn.events for turn in turns[number:]):
+        return None
     text = " ".join(row.text.split())
     if not (15 if is_latin(text) else 8) <= len(text) <= LONGEST_REQUEST or words.POINTING.match(text):
         return None

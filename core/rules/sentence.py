@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from core.rules import words
 from core.rules.prose import begun
 
+LONG = 300
 FIRST_WORDS = 12
 MOSTLY, LEAST_SHARED = 0.7, 4
 
@@ -85,6 +86,16 @@ def whole_quotes(text: str) -> bool:
         and "**" not in text
         and all(text.count(a) == text.count(b) for a, b in pairs)
     )
+
+
+def shortened(text: str, most: int = LONG) -> str:
+    """As many whole sentences of a text from its beginning as `most` characters hold, "" where its first one does not
+    fit: a line that breaks off says something else than what was said."""
+    if len(text) <= most:
+        return text
+    ends = [stop.end() for stop in re.finditer(r"[.!?](?=[\s)])|[。！？]", text[:most])]
+    said = text[: ends[-1]].strip() if ends else ""
+    return said if whole_quotes(said) else ""
 
 
 _TELLING = re.compile(r"[A-Za-z][\w-]{3,}|[぀-ヿ一-鿿가-힣]{2}")

@@ -95,6 +95,8 @@ def first_sentence(text: str, most: int = 260) -> str:
     for row in text.split("\n"):
         line = re.sub(r"^\s*(?:[-*+•]|\d+[.)])\s+", "", row).strip()
         line = re.sub(r"(\*{1,3}|__)(.+?)\1", r"\2", line)
+        if line.startswith("```"):
+            return ""
         if line and not line.startswith(("|", "#", "<", ">")):
             found = _END.split(line)[0].strip()
             return found if 20 <= len(found) <= most and not found.endswith(":") else ""

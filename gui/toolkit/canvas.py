@@ -156,8 +156,8 @@ class Canvas:
 class Heights:
     """Heights of rows and their tops, in whole pixels.
 
-    `begin` takes a guess for every row; `measure` replaces guesses by what `exactly(at)` says (None: it cannot be
-    measured yet). What was measured once is remembered by `name(at)`, so that rows which come back need no guess.
+    `begin` takes a guess for every row; `measure` replaces guesses by what `exactly(at)` says (None: the guess is
+    exact). What was measured once is remembered by `name(at)`, so that rows which come back need no guess.
     """
 
     def __init__(self, exactly: Callable[[int], int | None], name: Callable[[int], Hashable]) -> None:

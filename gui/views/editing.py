@@ -149,7 +149,7 @@ class BulletSession:
         """Close the editor; words that were written can be brought back for a moment."""
         target, typed = self.target, self.editor.words
         self.close()
-        if target is None or typed in ("", target.words.strip()):
+        if target is None or typed.split() in ([], target.words.split()):
             return
 
         def bring_back() -> None:

@@ -275,6 +275,8 @@ class HarvestDialog:
 
     def open(self, sources: tuple[str, ...] = ()) -> None:
         """Show the run as it is; where there is none, begin with a dry run, of these sources alone if any are named."""
+        if self.dialog.is_open:
+            return
         self._run.look(sources)
         self._shown = None
         self.dialog.open()

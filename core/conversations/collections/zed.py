@@ -14,7 +14,7 @@ from typing import Any
 from core.conversations.collections.store_file import StoredSession, StoreError, StoreFile, number, seconds, text
 from core.conversations.packed import OverpackedError, unpack
 from core.conversations.records import parse_object
-from core.conversations.turns import Reading, iso_time, kind_of, read_calls, table_of, tables_of, text_of, truth_of
+from core.conversations.turns import Reading, iso_time, kind_of, list_of, table_of, tables_of, text_of, truth_of
 
 NAME = "zed"
 _SILENT = frozenset({"Thinking", "RedactedThinking", "Image", "thinking", "redacted_thinking"})
@@ -58,23 +58,25 @@ def _thread(kind: Any, data: bytes, path: str) -> dict[str, Any]:
 def read_record(value: dict[str, Any], reading: Reading) -> None:
     reading.model = text_of(value.get("model")) or reading.model
     if isinstance(value.get("User"), dict):
-        _read_person(tables_of(value["User"].get("content")), reading)
+        _read_person(list_of(value["User"].get("content")), reading)
     elif isinstance(value.get("Agent"), dict):
-        for block in tables_of(value["Agent"].get("content")):
+        message = value["Agent"]
+        for block in list_of(message.get("content")):
             _read_block(block, reading)
-        results = value["Agent"].get("tool_results")
-        for row in tables_of([*results.values()] if isinstance(results, dict) else results):
-            _read_result(row, reading)
+        results = message.get("tool_results")
+        for row in results.values() if isinstance(results, dict) else list_of(results):
+            _read_result(table_of(row), reading)
     elif "role" in value:
         _read_older(value, reading)
     elif value.get("Compaction") or "Resume" not in value:
         reading.skipped += 1
 
 
-def _read_person(blocks: list[dict[str, Any]], reading: Reading) -> None:
+def _read_person(blocks: list[Any], reading: Reading) -> None:
     """The user's words in one turn, with the names of what they mention; what a mention brought is not theirs."""
     said, brought = [], []
-    for held in blocks:
+    for block in blocks:
+        held = table_of(block)
         if isinstance(held.get("Text"), str):
             said.append(held["Text"])
         elif isinstance(held.get("Mention"), dict):
@@ -94,7 +96,8 @@ def _name(uri: Any) -> str:
     return text_of(about.get("abs_path") or about.get("path") or about.get("name") or about.get("url")) or kind
 
 
-def _read_block(held: dict[str, Any], reading: Reading) -> None:
+def _read_block(block: Any, reading: Reading) -> None:
+    held = table_of(block)
     if isinstance(held.get("Text"), str):
         reading.say("assistant", held["Text"])
     elif isinstance(held.get("ToolUse"), dict):
@@ -121,7 +124,7 @@ def _words(part: Any) -> str:
 
 def _read_older(value: dict[str, Any], reading: Reading) -> None:
     role = kind_of(value, "role")
-    segments = tables_of(value.get("segments"))
+    segments = [table_of(row) for row in list_of(value.get("segments"))]
     said = "\n".join(text_of(row.get("text")) for row in segments if kind_of(row) not in _SILENT)
     if role == "user":
         reading.say("tool", text_of(value.get("context")))
@@ -130,6 +133,8 @@ def _read_older(value: dict[str, Any], reading: Reading) -> None:
         reading.say("assistant", said)
     elif role != "system":
         reading.skipped += 1
-    read_calls(value.get("tool_uses"), reading)
-    for row in tables_of(value.get("tool_results")):
-        _read_result(row, reading)
+    for use in list_of(value.get("tool_uses")):
+        held = table_of(use)
+        reading.call(held.get("name"), held.get("input"), id=text_of(held.get("id")))
+    for row in list_of(value.get("tool_results")):
+        _read_result(table_of(row), reading)

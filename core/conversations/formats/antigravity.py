@@ -15,7 +15,7 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import json_lines, object_keys
-from core.conversations.turns import Reading, kind_of, tables_of, text_of
+from core.conversations.turns import Reading, kind_of, list_of, text_of
 
 _REQUEST = re.compile(r"<USER_REQUEST>\n?(.*?)(?:\n?</USER_REQUEST>|\Z)", re.DOTALL)
 _MODEL = re.compile(r"setting `Model Selection` from .{1,200}? to (.{1,100}?)\. No need")
@@ -62,7 +62,11 @@ def _read_answer(value: dict[str, Any], reading: Reading) -> list[str]:
     """The words of an answer and its calls; by what those are known, in their order."""
     reading.say("assistant", text_of(value.get("content")))
     waiting: list[str] = []
-    for number, call in enumerate(tables_of(value.get("tool_calls"))):
+    calls = value.get("tool_calls")
+    for number, call in enumerate(list_of(calls)):
+        if not isinstance(call, dict):
+            reading.skipped += 1
+            continue
         key = f"{value.get('step_index')}/{number}"
         reading.call(kind_of(call, "name"), _given(call.get("args")), id=key)
         waiting.append(key)

@@ -283,12 +283,15 @@ def _numbered(event: Todos, text: str, tasks: dict[str, str]) -> Todos:
 def _read_assistant(value: dict[str, Any], content: str | list[Any], reading: Reading) -> None:
     role = "system" if value.get("isApiErrorMessage") else "assistant"
     for block in [content] if isinstance(content, str) else content:
-        kind = kind_of(block)
-        if isinstance(block, str) or kind == "text":
-            reading.say(role, text_of([block]))
-        elif kind in ("tool_use", "server_tool_use"):
+        if isinstance(block, str):
+            reading.say(role, block)
+        elif not isinstance(block, dict):
+            reading.skipped += 1
+        elif block.get("type") == "text":
+            reading.say(role, text_of(block.get("text")))
+        elif block.get("type") in ("tool_use", "server_tool_use"):
             _read_call(block, reading)
-        elif kind.endswith("_result"):
+        elif str(block.get("type")).endswith("_result"):
             reading.say("tool", text_of(block.get("content")))
 
 

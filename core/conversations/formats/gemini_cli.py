@@ -189,8 +189,7 @@ def _read_message(record: Record, reading: Reading) -> None:
     for row in parts if kind != "gemini" else ():
         _read_part(row, reading, calls=not value.get("toolCalls"))
     words = [row for row in rows if not (isinstance(row, dict) and row.get("thought"))]
-    # Parts of one message follow each other without a break, except where one ends a line itself.
-    said = text_of(shown) or "".join(text_of(row if isinstance(row, str) else [row]) for row in words)
+    said = text_of(shown) or _text(words)
     if kind == "user":
         own, mark, files = said.partition(FILES)
         reading.person(said if reading.delegated else own)
@@ -200,12 +199,20 @@ def _read_message(record: Record, reading: Reading) -> None:
         reading.say("assistant", said)
         for row in parts:
             _read_part(row, reading, calls=not value.get("toolCalls"))
-        for call in tables_of(value.get("toolCalls")):
-            _read_call(call, reading)
+        for call in list_of(value.get("toolCalls")):
+            if isinstance(call, dict):
+                _read_call(call, reading)
+            else:
+                reading.skipped += 1
     elif kind in ("info", "warning", "error"):
         reading.say("system", said)
     else:
         reading.skipped += 1
+
+
+def _text(rows: list[Any]) -> str:
+    """Parts of one message follow each other without a break, except where one ends a line itself."""
+    return "".join(text_of(row if isinstance(row, str) else [row]) for row in rows)
 
 
 def _read_part(part: dict[str, Any], reading: Reading, calls: bool) -> None:
