@@ -15,7 +15,7 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Any
 
-from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
+from core.base.choices import ENTRY_KINDS
 from core.base.figures import count, size
 from core.base.project import place_of
 from core.base.result import KnowledgeError, attempt, disk_errors
@@ -306,12 +306,8 @@ def find_in(
 def filters_of(
     kind: str, since: str, before: str, tag: Sequence[str] | None, source: Sequence[str] | None, role: str
 ) -> ConversationFilters:
-    """What was asked for, days as dates. Raises KnowledgeError for an unknown filter, or for two that exclude each
-    other."""
-    if kind and kind not in SEARCH_KINDS:
-        raise KnowledgeError("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(SEARCH_KINDS)}")
-    if role and role not in SPOKEN_ROLES:
-        raise KnowledgeError("usage", f"there is no role {role!r}", hint=f"choose one of {', '.join(SPOKEN_ROLES)}")
+    """What was asked for, days as dates. Raises KnowledgeError for a day or tool that there is not, or for two filters
+    that exclude each other."""
     if (source or role or kind == "conversation") and (tag or kind in ENTRY_KINDS):
         hint = "leave out --tag and --kind, or say --kind conversation"
         message = "--source and --role are of conversations, which have no tags and are of one kind"

@@ -24,7 +24,6 @@ from typing import Any
 from core.base import files
 from core.base.choices import HINT_EVENTS, SPOKEN_ROLES
 from core.base.command_line import command_key, is_told
-from core.base.result import KnowledgeError
 from core.commands.row import NAMED, OURS, listed, needed, option, top, whole_number
 from core.commands.settings import config_set
 from core.commands.text import count, one_line
@@ -85,13 +84,9 @@ class HintsReport:
 
 
 def hints(workspace: Workspace, off: str = "", on: str = "", limit: int = 20) -> HintsReport:
-    """What was handed out; with `off` or `on` an event is switched first. Raises KnowledgeError for an event that there
-    is not."""
+    """What was handed out; with `off` or `on` an event, one of HINT_EVENTS, is switched first."""
     events = workspace.config.hints
     if off or on:
-        for name in filter(None, (off, on)):
-            if name not in HINT_EVENTS:
-                raise KnowledgeError("usage", f"there is no event {name!r}", hint=f"choose of {listed(HINT_EVENTS)}")
         events = tuple(name for name in HINT_EVENTS if name != off and (name in events or name == on))
         config_set(workspace, "hints", str(list(events)).replace("'", '"'))
     rows = sorted(_all(workspace), key=lambda row: row.at, reverse=True)
