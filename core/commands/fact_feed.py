@@ -213,21 +213,15 @@ def _begin_again(paths: Paths) -> bool:
     fact, none was ever there. Raises OSError."""
     record = record_path(paths.state)
     there = files.exists(paths.knowledge / index.NAME) or fact_places(paths.knowledge)
-    if there or not files.exists(record) or _tells_of_no_fact(record):
+    if there or not files.exists(record):
+        return False
+    told = read_history(record)[1]
+    if not told.ids and not told.damaged:
         return False
     for place in (record, paths.state / held.NAME):
         if files.exists(place):
             files.replace_file(place, place.with_name(f"{place.name}.before"))
     return True
-
-
-def _tells_of_no_fact(record: Path) -> bool:
-    """Whether a record is whole, and no fact in it."""
-    try:
-        found = read_history(record)
-    except OSError:
-        return False
-    return not found[1].ids and not found[1].damaged
 
 
 SCHEMA = "SCHEMA.md"

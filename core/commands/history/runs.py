@@ -240,9 +240,6 @@ class Redone:
     edits: tuple[dict[str, Any], ...]
     warning: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        return {"run": self.run, "edits": list(self.edits), "warning": self.warning or None}
-
 
 def redo_edit(paths: Paths, run: str, now: datetime) -> Redone:
     """Make an edit again that was taken back, where it was. Raises changed-since when somebody has changed since what
