@@ -364,7 +364,7 @@ def _place_held(workspace: Workspace, database: Database, asked: str, brought: B
     folder = os.path.abspath(workspace.cwd / os.path.expanduser(asked))
     place = place_of(folder)
     # A name is not that of any project around it.
-    if os.path.isdir(folder) or ((place == folder or "/" in asked) and has_project(database, place)):
+    if (os.path.isdir(folder) or place == folder or "/" in asked) and has_project(database, place):
         return place
     held = projects_held(database)[:PROJECTS_TOLD]
     hint = f"the newest conversations were held in {', '.join(held)}" if held else "give its folder"
@@ -386,12 +386,9 @@ def scope_meant(workspace: Workspace, project: str) -> Scope:
         if database is None:
             raise found
         folder = known_project(database, project) or _place_held(workspace, database, project, brought)
-        held = has_project(database, folder)
     found = attempt(scope_of, workspace, folder, allowed=True)
     if not isinstance(found, KnowledgeError):
         return found.value
-    if not held:
-        raise found
     known = scope_of(workspace, all_projects=True, allowed=True).projects  # nothing was harvested there
     return Scope(workspace, known, Here(folder, frozenset((folder,))), folder, narrow=True)
 
