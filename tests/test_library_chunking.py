@@ -249,6 +249,19 @@ def test_text_of_other_encodings_is_read(encoding: str) -> None:
     assert "Grüße" in read("a.txt", "Grüße".encode(encoding)).text
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "title", "kind", "language"),
+    [
+        ("lentils.md", "# Lentils\n\n## Abstract\n\nThey boil.\n\n## References\n\n[1] Pots\n", "Lentils", "paper", ""),
+        ("post.md", "---\ntitle: 'On pots'\n---\n\nA pot is round.\n", "On pots", "note", ""),
+        ("boil", "#!/bin/sh\necho boiled\n", "boil", "code", "bash"),
+    ],
+)
+def test_a_text_says_by_its_marks_what_it_is(name: str, text: str, title: str, kind: str, language: str) -> None:
+    found = read(name, text)
+    assert (found.title, found.content_type, found.language) == (title, kind, language)
+
+
 # --- what is said of them ---------------------------------------------------------------------------------------------
 
 SAID = {

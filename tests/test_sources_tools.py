@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from core.base.result import Ok, attempt
-from core.commands.sources import sources, sources_text
+from core.commands.sources import days_kept, sources, sources_text
 from core.commands.workspace import Workspace, open_workspace
 from core.harvest.steps import HarvestOptions
 from core.sources.tools import FILES, SOURCE, Place, disambiguate, known_name, places, project_at
@@ -305,6 +305,14 @@ def test_a_tool_that_keeps_all_for_ever_deletes_nothing(tmp_path: Path, days: st
     found = sources(workspace(tmp_path), "claude_code")
     row = found.rows[0]
     assert (row.expires_days, row.next_expiry, row.expiring) == (0, "", 0)
+
+
+@pytest.mark.parametrize(("age", "days"), [("30d", 30), ("2w", 14), ("36h", 1), ("1m", 30), ("soon", 0)])
+def test_what_gemini_cli_deletes_is_told_by_its_settings(tmp_path: Path, age: str, days: int) -> None:
+    kept = {"general": {"sessionRetention": {"enabled": True, "maxAge": age}}}
+    leave(tmp_path / ".gemini/settings.json", json.dumps(kept))
+    rows = places(["gemini_cli"], {"HOME": str(tmp_path)}, ())
+    assert days_kept("gemini_cli", rows) == days
 
 
 def test_claude_codes_own_default_is_thirty_days_and_a_broken_setting_does_not_stop_the_list(tmp_path: Path) -> None:

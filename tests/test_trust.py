@@ -267,7 +267,7 @@ def test_what_a_clone_brings_reaches_nobody_before_a_yes(ground: Ground) -> None
 
 def test_a_new_clone_in_the_same_place_is_another_folder(ground: Ground, tmp_path: Path) -> None:
     ground.plant()
-    trust_allow(ground.open())
+    trust_allow(ground.open(tmp_path), str(ground.clone))
     ground.clone.rename(tmp_path / "old")
     other = Ground(tmp_path)
     other.plant()
@@ -357,7 +357,7 @@ def test_a_folder_that_others_may_write_is_refused_and_told(ground: Ground, part
 def test_a_file_that_others_may_write_is_left_out_of_a_trusted_folder(ground: Ground, part: str) -> None:
     """The yes was for what the user and nobody else puts there."""
     ground.plant()
-    trust_allow(ground.open())
+    trust_allow(ground.open(), str(ground.place.home))
     here, words = ground.open(), {"context.md": "evil.sh", "facts.md": "6666"}.get(part, "Prefers evil.")
     assert words in everything(here)
     file = ground.place.knowledge / part

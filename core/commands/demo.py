@@ -94,7 +94,7 @@ def demo(
 def make_demo_home(into: str = "") -> Path:
     """Copy the sample home to a new folder; `{home}` in its texts becomes that folder."""
     shipped = shipped_root() / "assets" / "demo"
-    try:
+    with disk_errors("demo-failed", "the demo's home could not be made"):
         if into:
             home = Path(os.path.abspath(os.path.expanduser(into)))
             if files.exists(home):
@@ -109,8 +109,6 @@ def make_demo_home(into: str = "") -> Path:
             text = path.read_text(encoding="utf-8")
             path.write_text(text.replace("{home}", home.as_posix()), encoding="utf-8")
             os.utime(path, (now - number * 3600, now - number * 3600))  # one an hour, oldest first
-    except (OSError, shutil.Error) as error:
-        raise KnowledgeError("demo-failed", f"the demo's home could not be made: {error}", shipped) from error
     return home
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -11,7 +12,7 @@ from core.base import files
 from core.base.figures import age, seconds_of
 from core.base.homes import ADVICE
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError
+from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.commands.context import DigestState, digest_state
 from core.commands.daily.autopilot import Autopilot, read_autopilot
 from core.commands.harvest import harvest
@@ -191,13 +192,9 @@ def _store_file(workspace: Workspace, name: str, errors: list[ErrorInfo]) -> Sto
 
 
 def _notes(paths: Paths, errors: list[ErrorInfo]) -> StoreFile:
-    try:
+    told = disk_errors("unreadable", "the notes on files cannot be read", paths.file_notes, ADVICE)
+    with collected(errors), told, suppress(FileNotFoundError):
         os.listdir(paths.file_notes)
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        message = f"the notes on files cannot be read: {error.strerror}"
-        errors.append(ErrorInfo("unreadable", message, str(paths.file_notes), ADVICE))
     notes = note_files(paths)
     found = [note.stat() for note in notes]
     bullets = sum(len(bullets_in(_text(paths, f"files/{note.name}", errors), "facts")) for note in notes)
@@ -240,14 +237,11 @@ def _stands(workspace: Workspace, problem: str, errors: list[ErrorInfo]) -> tupl
     """How run and digest stand, and what the digest would hold now."""
     paths, config = workspace.paths, workspace.config
     made: Digest | None = None
-    try:
-        archived = paths.plans.is_dir() and any(paths.plans.glob("*.jsonl"))
+    archived, holder, records = False, None, None
+    hint = "move it away, then run 'knowledge doctor'"
+    with collected(errors), disk_errors("unreadable", "the journal cannot be read", hint=hint):
         holder, records = look(paths)
-    except OSError as error:
-        hint = "move it away, then run 'knowledge doctor'"
-        message = f"the journal cannot be read: {error.strerror}"
-        errors.append(ErrorInfo("unreadable", message, str(error.filename or paths.journal), hint))
-        archived, holder, records = False, None, None
+        archived = paths.plans.is_dir() and any(paths.plans.glob("*.jsonl"))
     text, once = None, False
     try:
         text, once = digest_seen(paths)

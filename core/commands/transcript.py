@@ -401,8 +401,7 @@ def whole_of(workspace: Workspace, row: Held) -> Cleared:
     except OSError as error:
         if (kept := kept_of(workspace, row)) is not None:
             return whole_of(workspace, row._replace(path=kept))
-        why = str(error.strerror or error)
-        message = f"the conversation cannot be read: {why}"
+        message = f"the conversation cannot be read: {error.strerror or error}"
         raise KnowledgeError("unreadable", message, row.path, "was it moved or deleted?") from error
     from core.conversations.read import read_conversation, why_unread  # a search reads none of them
 

@@ -117,12 +117,9 @@ def retry_after(value: str) -> float | None:
     if value.isascii() and value.replace(".", "", 1).isdigit():
         return float(value)
     try:
-        when = parsedate_to_datetime(value)
+        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
     except (ValueError, TypeError, OverflowError):
         return None
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=UTC)
-    return max(0.0, (when - datetime.now(UTC)).total_seconds())
 
 
 def retry_info(body: bytes) -> float | None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from core.base import files, locks
 from core.base.figures import seconds_of
 from core.base.paths import Paths
-from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, Result, attempt, disk_errors
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.spending import Account
 
@@ -112,15 +112,13 @@ def run_by_itself(
 
     paths = workspace.paths
     request = replace(request, sources=request.sources or sources_of(workspace))
-    try:
-        _note_ended(paths, ended)
-        with locks.locked(paths.autopilot_lock, work="harvest --since-last"):
-            return _rounds(workspace, request, partial(harvest, **named), now)
-    except locks.LockHeldError:
-        return HarvestReport(True, notes=["a harvest is at work; it reads this too"], ledger=str(paths.ledger))
-    except OSError as error:
-        message = f"the knowledge folder cannot be used: {error.strerror or error}"
-        raise KnowledgeError("store-failed", message, error.filename or "", "check its owner and rights") from error
+    with disk_errors("store-failed", "the knowledge folder cannot be used", hint="check its owner and rights"):
+        try:
+            _note_ended(paths, ended)
+            with locks.locked(paths.autopilot_lock, work="harvest --since-last"):
+                return _rounds(workspace, request, partial(harvest, **named), now)
+        except locks.LockHeldError:
+            return HarvestReport(True, notes=["a harvest is at work; it reads this too"], ledger=str(paths.ledger))
 
 
 def _rounds(workspace: Workspace, request: HarvestRequest, harvest: Harvest, now: Clock) -> HarvestReport:

@@ -31,7 +31,7 @@ from core.base import locks
 from core.base.paths import choose_home
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.row import DRY_RUN, NO_OR_YES, YES, Argument, Ask, flag, nobody, top
-from core.commands.text import count, one_line
+from core.commands.text import collected, count, one_line
 from core.commands.workspace import Workspace
 from core.knowledge.check import Finding
 
@@ -168,17 +168,13 @@ def connect(
     if ready and not dry_run and (yes or not report.changes or report.agreed("write this?", ask)):
         for plan in ready:
             agent = AGENT[plan.tool]
-            try:
-                with locks.folder_lock(record.folder.parent):
-                    record.tools = read_record(environment).tools  # others may have written while the user was asked
-                    if remove:
-                        take_back(plan, agent, record)
-                    else:
-                        carry_out(plan, agent, program, environment, record)
-            except KnowledgeError as failed:
-                report.errors.append(failed.error)
-                continue
-            report.applied = report.applied or any(row.is_change for row in plan.changes)
+            with collected(report.errors), locks.folder_lock(record.folder.parent):
+                record.tools = read_record(environment).tools  # others may have written while the user was asked
+                if remove:
+                    take_back(plan, agent, record)
+                else:
+                    carry_out(plan, agent, program, environment, record)
+                report.applied = report.applied or any(row.is_change for row in plan.changes)
     report.tools = [standing(row, program, environment, record) for row in AGENTS if not names or row.name in names]
     return report
 

@@ -24,6 +24,7 @@ from core.commands.harvest_options import HarvestRequest, harvest_options, keys_
 from core.commands.row import NO_OR_YES, Ask, flag, nobody, top
 from core.commands.settings import config_set
 from core.commands.sources import ALL, HOME, SourceFound, expiry_text, sources, table_rows
+from core.commands.text import collected
 from core.commands.workspace import Clock, Workspace, reopened, utc_now
 from core.harvest.estimate import estimate
 from core.harvest.meter import UNKNOWN
@@ -239,14 +240,11 @@ def apply_answers(
     rows = wanted(workspace, report, model, read_all) | ({"archive": archive} if archive else {})
     for key, value in rows.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        try:
+        with collected(report.errors):
             config_set(workspace, key, text)
-        except KnowledgeError as failed:
-            report.errors.append(failed.error)
-            continue
-        report.changed[key] = value
-        with suppress(KnowledgeError):
-            workspace = reopened(workspace)
+            report.changed[key] = value
+            with suppress(KnowledgeError):
+                workspace = reopened(workspace)
     if tools:
         made = connect(workspace, tools, yes=True)
         report.connected = [row.tool for row in made.tools if row.connected]

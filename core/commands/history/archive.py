@@ -14,11 +14,11 @@ from typing import Any
 
 from core.base import files
 from core.base.figures import seconds_of
-from core.base.result import ErrorInfo, KnowledgeError
+from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.commands.daily.autopilot import read_autopilot, sources_of
 from core.commands.row import Ask, agreed, flag, group, needed, nobody, option, optional, single
 from core.commands.sources import deleted_by_tools
-from core.commands.text import count, one_line, size
+from core.commands.text import collected, count, one_line, size
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.recovery import Recovered, with_store
 from core.harvest.steps import KEEP_DAYS, expires
@@ -195,17 +195,13 @@ def archive_export(workspace: Workspace, which: str, folder: str = "") -> Export
     made, errors = list[str](), list[ErrorInfo]()
     for row in _meant(workspace, which):
         file = target / f"{_UNFIT.sub('-', row.name)}.md"
-        try:
+        with collected(errors), disk_errors("unwritable", "it cannot be written", file):
             files.make_folder(target)
             talk = read(workspace, row.path, seconds=0.0)
+            if files.exists(file):
+                raise KnowledgeError("exists", "there is a file of that name already", file, "move it away")
             files.create_atomic(file, show_text(Shown(talk, "markdown")).encode("utf-8", "replace"))
             made.append(str(file))
-        except KnowledgeError as failed:
-            errors.append(failed.error)
-        except FileExistsError:
-            errors.append(ErrorInfo("exists", "there is a file of that name already", str(file), "move it away"))
-        except OSError as error:
-            errors.append(ErrorInfo("unwritable", f"it cannot be written: {error.strerror or error}", str(file)))
     return Exported(tuple(made), tuple(errors))
 
 

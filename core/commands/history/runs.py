@@ -175,7 +175,7 @@ def undo_in_project(workspace: Workspace, run: str, now: datetime) -> UndoReport
     if project is None:
         return None
     paths, readable = project_paths(project), may_read(workspace, project)
-    try:
+    with disk_errors("store-failed", "the project's knowledge folder cannot be used"):
         if readable(paths.log):
             settle(paths)  # an edit that a crash cut off before it was recorded
         if not readable(paths.changes):
@@ -186,15 +186,10 @@ def undo_in_project(workspace: Workspace, run: str, now: datetime) -> UndoReport
             return None
         report = UndoReport(run)
         undone = [row for row in changes if row.run == UNDO_RUN + run]
-        with locks.locked(paths.lock, work="undo"):
+        with locks.only_one(paths.lock, work="undo"):
             undo_edit(paths, mine, undone, report, now)
         if readable(paths.log):
             take_away(paths)
-    except locks.LockHeldError as error:
-        raise locks.refused(error) from error
-    except OSError as error:
-        message = f"the project's knowledge folder cannot be used: {error.strerror or error}"
-        raise KnowledgeError("store-failed", message, error.filename or paths.knowledge) from error
     report.already = bool(undone) and not (report.lines_out or report.lines_back or report.stayed or report.errors)
     with collected(report.errors):
         allow_written(project, workspace.environment, [paths.changes, *(paths.knowledge / row.file for row in mine)])
@@ -244,9 +239,6 @@ class Redone:
     run: str
     edits: tuple[dict[str, Any], ...]
     warning: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        return {"run": self.run, "edits": list(self.edits), "warning": self.warning or None}
 
 
 def redo_edit(paths: Paths, run: str, now: datetime) -> Redone:

@@ -116,18 +116,14 @@ def source_text(workspace: Workspace, path: str, limit: int = SOURCE_BYTES) -> S
     path. Raises KnowledgeError for a file that is gone, no regular file, or not text."""
     asked = os.path.abspath(os.path.expanduser(path if path.startswith("~") else str(workspace.cwd / path)))
     try:
-        fd = files.open_regular(asked)
+        with files.opened(asked) as fd:
+            found = files.identity_of(fd)
+            data = files.read_beginning(fd, limit)
     except (OSError, ValueError) as error:
         gone = isinstance(error, FileNotFoundError)
-        reason = "the file is not there any more" if gone else f"the file cannot be opened: {_words(error)}"
+        why = getattr(error, "strerror", "") or error
+        reason = "the file is not there any more" if gone else f"the file cannot be read: {why}"
         raise KnowledgeError("missing" if gone else "unreadable", reason, asked) from error
-    try:
-        found = files.identity_of(fd)
-        data = files.read_beginning(fd, limit)
-    except OSError as error:
-        raise KnowledgeError("unreadable", f"the file cannot be read: {_words(error)}", asked) from error
-    finally:
-        os.close(fd)
     text = decoded(data, cut=found.size > len(data))
     if text is None:
         message = "this file holds no text, so it is not shown"
@@ -153,10 +149,6 @@ def decoded(data: bytes, cut: bool = False) -> str | None:
     if cut:
         text = text[: text.rindex("\n") + 1] if "\n" in text else text.rstrip("\ufffd")
     return text.replace("\0", "\ufffd")
-
-
-def _words(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else "") or str(error)
 
 
 LINES = 400

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.base import files
 from core.base.paths import Paths
-from core.base.result import KnowledgeError
+from core.base.result import disk_errors
 from core.commands.history.ledger import LedgerRow
 from core.commands.history.runs import Run, runs
 from core.commands.panel.titles import UNCALLED, titles_of
@@ -81,11 +81,8 @@ def overview(workspace: Workspace, problem: str = "") -> Overview:
     paths = workspace.paths
     state = status(workspace, utc_now(), problem)
     listed = runs(workspace)
-    try:
+    with disk_errors("unreadable", "the knowledge cannot be read"):
         rows = store_files(paths, read_changes(paths))
-    except OSError as error:
-        message = f"the knowledge cannot be read: {error.strerror}"
-        raise KnowledgeError("unreadable", message, error.filename or paths.knowledge) from error
     digest = state.made
     would = len(digest.text.encode("utf-8")) if digest else 0
     waiting = waiting_rows(workspace, state.awaited)
