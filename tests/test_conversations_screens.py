@@ -118,6 +118,32 @@ def test_a_screen_that_lost_its_indentation_proves_nothing_behind_the_first_outp
     assert [event.words for turn in found.turns for event in turn.commands] == ["ls"]
 
 
+def test_a_screen_below_the_newer_picture_is_read() -> None:
+    """A whole session of version 2.1.45 was one turn of the user's."""
+    picture = (
+        "    ·\n    |\n   ▟█▙     Claude Code v2.1.45\n▗ ▗   ▖ ▖  Opus 4.6 · Claude Pro\n           ~/lamp\n  ▘▘ ▝▝\n"
+    )
+    talk = "\n❯ look \n\n⏺ Read 3 files (ctrl+o to expand)\n\n⏺ It is red.\n"
+    found = read_conversation("x", f"{picture}{talk}".encode())
+    assert (found.format, found.folder, found.model) == ("claude_code", "~/lamp", "Opus 4.6")
+    spoken = [(turn.role, turn.text) for turn in found.turns if turn.role in ("user", "assistant")]
+    assert spoken == [("user", "look"), ("assistant", "It is red.")]
+
+
+@pytest.mark.parametrize(("user", "copilot"), [("ann-b: ", "GitHub Copilot: "), ("# ann-b: ", "**GitHub Copilot:** ")])
+def test_a_chat_that_vs_code_copied_is_read_in_turns(user: str, copilot: str) -> None:
+    """It has the user's login in front of their words; all of it was one turn of theirs."""
+    page = f"{user}Why is it red?\n\n{copilot}The lamp\n\nNote: is hot.\n\n{user}Cool it\n\n{copilot}Done.\n"
+    found = read_conversation("x", page.encode())
+    told = [(turn.role, turn.text.split("\n")[0], turn.doubtful) for turn in found.turns]
+    assert told == [
+        ("user", "Why is it red?", True), ("assistant", "The lamp", False),
+        ("user", "Cool it", True), ("assistant", "Done.", False),
+    ]  # fmt: skip
+    for note in ("Note: what\n\nGitHub: is it\n", "Note: what\n\nUser: hi\n\nGitHub Copilot: hm\n\nNote: more\n"):
+        assert all(turn.text.count("Note: ") for turn in read_conversation("x", note.encode()).turns[-1:]), note
+
+
 @pytest.mark.parametrize(
     "told",
     [

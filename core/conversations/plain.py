@@ -59,6 +59,9 @@ _ALONE = re.compile(
 _INLINE = re.compile(rf"(\*{{0,2}})((?i:{_NAMES}))(?:[:：]\1|\1[:：])(?:\s+|(?<=：)|$)")
 # As the pages of chats are copied: "You said …" and "Gemini said …" in turns.
 _SAID = re.compile(r"(You|ChatGPT|Gemini|Claude|Copilot|Grok|DeepSeek) said:?(?:\s+|$)")
+# VS Code copies a chat with the user's login in front of what they say.
+_LOGIN = re.compile(r"(?:# )?([\w.-]{1,39}): ")
+_COPILOT = "github copilot"
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)")
 
 
@@ -80,9 +83,9 @@ def read(name: str, data: bytes) -> Conversation:
 
 def doubt_in_copies(turns: Sequence[Turn], lines: Sequence[Line]) -> tuple[Turn, ...]:
     """The turns; of a page of a chat that was copied nothing is surely the user's, for an answer may go on with "You
-    said …", or show such a page."""
+    said …" or their login, or show such a page."""
     copied = any((said := _SAID.match(line.text)) and said[1] != "You" for line in lines)
-    return users_in_doubt(turns) if copied else tuple(turns)
+    return users_in_doubt(turns) if copied or _login(lines) else tuple(turns)
 
 
 def speaker_labels(lines: Sequence[Line]) -> Iterator[Label]:
@@ -117,6 +120,7 @@ def is_marked(text: str) -> bool:
 def _markers(lines: Sequence[Line]) -> dict[int, Label]:
     fenced = code_fences(lines).inside
     marks: dict[int, Label] = {}
+    login = _login(lines)
     for number, line in enumerate(lines):
         text = line.text
         if number in fenced:
@@ -127,7 +131,17 @@ def _markers(lines: Sequence[Line]) -> dict[int, Label]:
             marks[number] = Label((SPEAKERS | _ASKED)[alone[1].lower()], None, opens=True, time=time)
         elif (":" in text[:24] or "：" in text[:24]) and (inline := _INLINE.match(text)) and _is_name(inline[2]):
             marks[number] = Label(SPEAKERS[inline[2].lower()], text[inline.end() :] or None, opens=True)
+        elif login and text.startswith(login):
+            marks[number] = Label("user", text[len(login) :] or None, opens=True)
     return marks
+
+
+def _login(lines: Sequence[Line]) -> str:
+    """With what each line begins in which the user speaks of a chat that VS Code copied; "" for any other text."""
+    first = next((line.text for line in lines if line.text.strip()), "")
+    found = _LOGIN.match(first)
+    names = (inline[2].lower() for line in lines if (inline := _INLINE.match(line.text)))
+    return found[0] if found and found[1].lower() not in SPEAKERS and next(names, "") == _COPILOT else ""
 
 
 def _is_name(word: str) -> bool:

@@ -19,7 +19,7 @@ from itertools import pairwise
 from core.conversations.lines import Line
 
 PROMPT, ANSWER, BACK, THOUGHT, TOLD, NOTICE = "prompt", "answer", "back", "thought", "told", "notice"
-BANNER = re.compile(r"\s{0,3}(?:▐▛\S{1,8}\s+Claude Code v\d|╭─+ Claude Code v\d|│ [✻*] Welcome to Claude Code)")
+BANNER = re.compile(r"\s{0,3}(?:(?:▐▛|▟█)\S{1,8}\s+Claude Code v\d|╭─+ Claude Code v\d|│ [✻*] Welcome to Claude Code)")
 _PROMPT = re.compile(r"[>❯!](?= |$)")
 _ANSWER = re.compile(r"[●⏺] ")
 _BACK = re.compile(r"  ⎿(?= |$)")

@@ -33,8 +33,12 @@ from core.conversations.lines import first_line, split_lines, users_in_doubt
 from core.conversations.plain import is_marked
 from core.conversations.turns import Reading
 
-_MODEL = re.compile(r"[▝▜▛▘█▌]{4,12} +([^·\n│ ][^·\n│]{0,80}?) · |│\s*(\w[^·\n│]*?) · (?:Claude|API)\b")
-_FOLDER = re.compile(r"\s{0,3}▘▘ ▝▝ +(\S.*)|│\s+cwd: (\S.*?)\s*│|│\s+((?:~|/|[A-Za-z]:)[\\/]?\S*?)\s+│")
+_MODEL = re.compile(
+    r"(?:[▝▜▛▘█▌]{4,12}|▗ ▗ {2,4}▖ ▖) +([^·\n│ ][^·\n│]{0,80}?) · |│\s*(\w[^·\n│]*?) · (?:Claude|API)\b"
+)
+_FOLDER = re.compile(
+    r"(?:\s{0,3}▘▘ ▝▝ +| {9,12}(?=[~/]))(\S.*)|│\s+cwd: (\S.*?)\s*│|│\s+((?:~|/|[A-Za-z]:)[\\/]?\S*?)\s+│"
+)
 _HEAD_LINES, _BANNER_LINES = 60, 14
 _SHOWS = re.compile(r"  ⎿ |.*\(ctrl\+[or] to expand\)$")
 _ORDER = re.compile(r"/[\w:.-]+(?: \(MCP\))?(?: is running…)?")
