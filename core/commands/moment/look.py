@@ -305,8 +305,8 @@ class Look:
             return row
         key, turn = f"{row.session}:{made.position + 1}", made.position + 1
         return replace(
-            row, text=made.text, turn=turn, key=key, served=self._served(key), weak=made.share < LEAST_SHARE,
-            sharp=made.sharp,
+            row, text=made.text, turn=turn, key=key, served=self._served(key),
+            weak=max(made.share, made.sharp) < LEAST_SHARE, sharp=made.sharp,
         )  # fmt: skip
 
     def _best(self, words: str, room: int = CHARACTERS) -> str:
