@@ -77,11 +77,15 @@ def _at(found: Any, path: Sequence[str]) -> Any:
 
 
 def with_table(data: bytes, path: Sequence[str], table: Mapping[str, Any]) -> bytes:
-    """The bytes with a table, which is not there yet, at their end. Raises KnowledgeError: `not-toml`, `taken` (another
-    has its name), `cannot-edit`."""
+    """The bytes with a table of that name at their end. Raises KnowledgeError: `not-toml`, `taken`, `cannot-edit`."""
     text, document = _parsed(data)
-    if _at(document, path) is not None:
-        raise KnowledgeError("taken", f"it has another [{'.'.join(path)}] already")
+    there, above = _at(document, path), _at(document, path[:-1])
+    if there is not None:
+        if there != dict(table):
+            raise KnowledgeError("taken", f"it has another [{'.'.join(path)}] already")
+        return data
+    if not (above is None or isinstance(above, dict)):
+        raise KnowledgeError("taken", f"{'.'.join(path[:-1])} is no table")
     expected = changed(document, path, lambda _: dict(table))
     for new in (_appended(text, path, table), _inside(text, path, table)):
         if new is not None and _holds(new, expected):
@@ -180,8 +184,10 @@ def has_line(data: bytes, line: str) -> bool:
 
 
 def with_line(data: bytes, line: str) -> bytes:
-    """The bytes with the line at their end."""
+    """The bytes with the line at their end; unchanged where it stands there already."""
     text = decoded(data, "not-text")
+    if has_line(data, line):
+        return data
     line_end = line_end_of(text)
     gap = line_end if text.removeprefix(MARK) and not text.endswith("\n") else ""
     return (text + gap + line + line_end).encode("utf-8")

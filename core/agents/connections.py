@@ -190,8 +190,11 @@ def _by_file(entries: Iterable[Entry]) -> list[tuple[Path, list[Entry]]]:
 
 def _require_writable(file: Path) -> None:
     """Raises OSError for a file that its owner keeps from being written: renaming over it would get round that."""
-    if file.exists() and not file.stat().st_mode & stat.S_IWUSR:
-        raise PermissionError(0, "it is read-only", str(file))
+    if file.exists():
+        if not stat.S_ISREG(file.stat().st_mode):
+            raise OSError(0, "it is no regular file", str(file))
+        if not file.stat().st_mode & stat.S_IWUSR:
+            raise PermissionError(0, "it is read-only", str(file))
     folder = next(parent for parent in Path(os.path.realpath(file)).parents if parent.exists())
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(0, f"its folder {folder} is read-only", str(file))

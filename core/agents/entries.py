@@ -64,8 +64,7 @@ def _starts(value: Any) -> list[Any]:
 
 def put(entry: Entry, data: bytes | None) -> bytes:
     """The file with an entry. Raises KnowledgeError: those of its form; `taken` where something else has its name."""
-    standing = _standing(entry, data)
-    if standing == entry.value or (entry.append and standing is not None):  # the user's own, which runs the same
+    if entry.append and has(entry, data):  # one of the user's own, which runs the same: twice would be once too often
         return data or b""
     match entry.form:
         case "json":
@@ -75,7 +74,7 @@ def put(entry: Entry, data: bytes | None) -> bytes:
         case "rules":
             return appended.with_line(data or b"", entry.value)
         case _:
-            if data is not None:
+            if data is not None and data != entry.value.encode():
                 raise KnowledgeError("taken", "there is another file of that name already")
             return str(entry.value).encode()
 

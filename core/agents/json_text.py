@@ -149,15 +149,22 @@ def value_at(data: bytes, path: Path) -> Any:
 
 
 def added(data: bytes, path: Path, value: Any, *, append: bool = False) -> bytes:
-    """The bytes with `value`, which is not there yet, under `path`, or with `append` as the first element of the array
-    there. Raises KnowledgeError: `not-json`, `taken` (something else stands there), `cannot-edit`."""
+    """The bytes with `value` under `path`, or with `append` as the first element of the array there.
+
+    Unchanged where it is there already. Raises KnowledgeError: `not-json`, `taken` (something else stands there),
+    `cannot-edit`.
+    """
     mark, text, root = _opened(data)
     target = member(root, path)
     if target is not None and not append:
-        raise KnowledgeError("taken", f"it has another {'.'.join(path)} already")
+        if target.value != value:
+            raise KnowledgeError("taken", f"it has another {'.'.join(path)} already")
+        return data
     if target is not None and not isinstance(target.value, list):
         raise KnowledgeError("taken", f"{'.'.join(path)} is no list")
     if target is not None:
+        if value in target.value:
+            return data
         new = _inserted(text, target, "", value)
     else:
         wanted: Any = [value] if append else value

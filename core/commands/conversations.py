@@ -15,7 +15,7 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Any
 
-from core.base.choices import ENTRY_KINDS
+from core.base.choices import ENTRY_KINDS, SEARCH_KINDS, SPOKEN_ROLES
 from core.base.figures import count, size
 from core.base.project import place_of
 from core.base.result import KnowledgeError, attempt, disk_errors
@@ -306,8 +306,12 @@ def find_in(
 def filters_of(
     kind: str, since: str, before: str, tag: Sequence[str] | None, source: Sequence[str] | None, role: str
 ) -> ConversationFilters:
-    """What was asked for, days as dates. Raises KnowledgeError for a day or tool that there is not, or for two filters
-    that exclude each other."""
+    """What was asked for, days as dates. Raises KnowledgeError for an unknown filter, or for two that exclude each
+    other."""
+    if kind and kind not in SEARCH_KINDS:
+        raise KnowledgeError("usage", f"there is no kind {kind!r}", hint=f"choose one of {', '.join(SEARCH_KINDS)}")
+    if role and role not in SPOKEN_ROLES:
+        raise KnowledgeError("usage", f"there is no role {role!r}", hint=f"choose one of {', '.join(SPOKEN_ROLES)}")
     if (source or role or kind == "conversation") and (tag or kind in ENTRY_KINDS):
         hint = "leave out --tag and --kind, or say --kind conversation"
         message = "--source and --role are of conversations, which have no tags and are of one kind"
@@ -364,7 +368,7 @@ def _place_held(workspace: Workspace, database: Database, asked: str, brought: B
     folder = os.path.abspath(workspace.cwd / os.path.expanduser(asked))
     place = place_of(folder)
     # A name is not that of any project around it.
-    if (os.path.isdir(folder) or place == folder or "/" in asked) and has_project(database, place):
+    if os.path.isdir(folder) or ((place == folder or "/" in asked) and has_project(database, place)):
         return place
     held = projects_held(database)[:PROJECTS_TOLD]
     hint = f"the newest conversations were held in {', '.join(held)}" if held else "give its folder"
@@ -386,9 +390,12 @@ def scope_meant(workspace: Workspace, project: str) -> Scope:
         if database is None:
             raise found
         folder = known_project(database, project) or _place_held(workspace, database, project, brought)
+        held = has_project(database, folder)
     found = attempt(scope_of, workspace, folder, allowed=True)
     if not isinstance(found, KnowledgeError):
         return found.value
+    if not held:
+        raise found
     known = scope_of(workspace, all_projects=True, allowed=True).projects  # nothing was harvested there
     return Scope(workspace, known, Here(folder, frozenset((folder,))), folder, narrow=True)
 

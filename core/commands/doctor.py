@@ -13,13 +13,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from core.base import files, locks
 from core.base.conflict import conflict_line
 from core.base.homes import ADVICE, unwritable_folder
 from core.base.paths import Paths, shipped_root
-from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt, disk_errors
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.base.trust import read_trust
 from core.commands.daily.connect import check_connections
 from core.commands.daily.schedule import check_schedule
@@ -56,7 +57,7 @@ from core.knowledge.check import (
 )
 from core.knowledge.digest import current_digest, regenerate_digest
 from core.knowledge.earlier import copies
-from core.knowledge.edit import change_file, new_edit_run
+from core.knowledge.edit import change_file, could_not_write, new_edit_run
 from core.knowledge.hunks import becoming
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import Entries, Entry, drop_from_trash, read_ledger, rebuild, write_ledger
@@ -272,7 +273,7 @@ def _end_conflicts(workspace: Workspace, now: Clock) -> list[Finding]:
     paths, run = workspace.paths, new_edit_run(now())
     bullets = [*CATEGORY_FILES, QUARANTINE, REMOVED, *(f"files/{path.name}" for path in note_files(paths))]
     done = []
-    with disk_errors("unreadable", "this file cannot be read"):
+    try:
         rows = [(name, mend.united) for name in bullets]
         rows += [(name, partial(reunite.united, name)) for name in fact_file_names(paths.knowledge)]
         for name, unite in rows:
@@ -287,6 +288,8 @@ def _end_conflicts(workspace: Workspace, now: Clock) -> list[Finding]:
             way = f"('knowledge undo {run}' takes it back)"
             message = f"both sides of a merge conflict stand here now, each line once {way}"
             done.append(Finding("merge-ended", message, str(path), repaired=True))
+    except OSError as error:
+        raise could_not_write(Path(error.filename or paths.knowledge), error) from error
     return done
 
 
@@ -428,17 +431,18 @@ def _check_settings(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("bad-trust", record.problem, str(record.file), note=True)
     if problem := set_sources(workspace)[1]:
         yield Finding("bad-setting", problem, str(workspace.loaded.file))
-    tried: list[Callable[[], object]] = []
     if workspace.config.provider != "offline":
-        tried.append(partial(connect_provider, workspace, workspace.config.provider, ""))
-    shipped = shipped_root() / "assets" / "prompts"
-    for name in prompt_names(workspace.config.harvest_style):
-        tried.append(partial(read_prompt, name, workspace.paths.prompts, shipped))
-    for work in tried:
         try:
-            work()
+            connect_provider(workspace, workspace.config.provider, "")
         except KnowledgeError as failed:
             yield Finding(failed.error.code, str(failed.error), failed.error.path)
+    for name in prompt_names(workspace.config.harvest_style):
+        try:
+            read_prompt(name, workspace.paths.prompts, shipped_root() / "assets" / "prompts")
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            message = f"your prompt cannot be read ({why}); mend it, or remove it to use the shipped one"
+            yield Finding("bad-prompt", message, str(workspace.paths.prompts / name))
 
 
 # --- at the command line --------------------------------------------------------------------------------------------

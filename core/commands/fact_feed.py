@@ -28,7 +28,7 @@ from core.base.entry import statement_key
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line, split_provenance
 from core.base.paths import Paths, shipped_root
 from core.base.project import GLOBAL, UNPLACED, domain_of, is_below, project_root
-from core.base.result import KnowledgeError, attempt, disk_errors
+from core.base.result import KnowledgeError, attempt
 from core.base.secrets.redact import redact
 from core.commands.fact_follow import bullets_of_store, change_bullets
 from core.commands.history.runs import UNDO_RUN
@@ -213,15 +213,21 @@ def _begin_again(paths: Paths) -> bool:
     fact, none was ever there. Raises OSError."""
     record = record_path(paths.state)
     there = files.exists(paths.knowledge / index.NAME) or fact_places(paths.knowledge)
-    if there or not files.exists(record):
-        return False
-    told = read_history(record)[1]
-    if not told.ids and not told.damaged:
+    if there or not files.exists(record) or _tells_of_no_fact(record):
         return False
     for place in (record, paths.state / held.NAME):
         if files.exists(place):
             files.replace_file(place, place.with_name(f"{place.name}.before"))
     return True
+
+
+def _tells_of_no_fact(record: Path) -> bool:
+    """Whether a record is whole, and no fact in it."""
+    try:
+        found = read_history(record)
+    except OSError:
+        return False
+    return not found[1].ids and not found[1].damaged
 
 
 SCHEMA = "SCHEMA.md"
@@ -243,14 +249,17 @@ def _leave_schema(paths: Paths) -> None:
 @contextlib.contextmanager
 def _alone(paths: Paths) -> Iterator[None]:
     """Within it no other process writes facts, and what can go wrong is a sentence."""
-    with disk_errors("facts-failed", "the facts cannot be written", hint="'knowledge facts sync' tries again"):
+    try:
         carry_over(paths)
-        try:
-            with locks.locked(paths.state / "facts.lock", work="facts", editor_wait=LOCK_SECONDS):
-                yield
-        except locks.LockHeldError as error:
-            hint = "wait until it is done, then 'knowledge facts sync'"
-            raise KnowledgeError("lock-held", locks.at_work(error.holder), error.filename or "", hint) from error
+        with locks.locked(paths.state / "facts.lock", work="facts", editor_wait=LOCK_SECONDS):
+            yield
+    except locks.LockHeldError as error:
+        hint = "wait until it is done, then 'knowledge facts sync'"
+        raise KnowledgeError("lock-held", locks.at_work(error.holder), error.filename or "", hint) from error
+    except OSError as error:
+        message = f"the facts cannot be written: {error.strerror or error}"
+        hint = "'knowledge facts sync' tries again"
+        raise KnowledgeError("facts-failed", message, error.filename or "", hint) from error
 
 
 def _folders(knowledge: Path) -> list[Path]:

@@ -98,10 +98,12 @@ def list_facts(
     return FactList(chosen, tuple(left_out(problems)))
 
 
-def bootstrap(workspace: Workspace, domains: Sequence[str] = (), *, budget: int = BUDGET) -> Bootstrap:
+def bootstrap(workspace: Workspace, domains: Sequence[str] = (), *, budget: int | None = None) -> Bootstrap:
     """The facts that a new conversation starts with: those of `domains` (none given: of the repository around the
     current folder) and the global ones."""
-    return _bootstrap(workspace, domains, budget)[0]
+    if budget is not None and budget < 0:
+        raise KnowledgeError("usage", f"--budget cannot be {budget}")
+    return _bootstrap(workspace, domains, BUDGET if budget is None else budget)[0]
 
 
 def _bootstrap(workspace: Workspace, domains: Sequence[str], budget: int) -> tuple[Bootstrap, list[Problem]]:
@@ -330,7 +332,7 @@ COMMANDS = (
             bootstrap,
             bootstrap_text,
             _DOMAIN,
-            whole_number("--budget", "at most N tokens (default: 2000)", BUDGET),
+            whole_number("--budget", "at most N tokens (default: 2000)"),
         ),
     ),
 )

@@ -308,6 +308,8 @@ def _before_applying(workspace: Workspace, request: HarvestRequest, options: Har
             connect_provider(workspace, limits.provider, request.model)
         except KnowledgeError as failed:
             notes.append(f"the model cannot be asked: {failed.error}")
+    if not limits.harvest:
+        notes.append("--no-harvest: nothing is read")
     return notes
 
 

@@ -70,7 +70,13 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
     """All settings of a run. Raises KnowledgeError for a prompt that cannot be read or an unknown source."""
     config, paths = workspace.config, workspace.paths
     shipped = shipped_root() / "assets" / "prompts"
-    prompts = [read_prompt(name, paths.prompts, shipped) for name in prompt_names(config.harvest_style)]
+    try:
+        prompts = [read_prompt(name, paths.prompts, shipped) for name in prompt_names(config.harvest_style)]
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        where = error.filename if isinstance(error, OSError) and error.filename else paths.prompts
+        message = f"a prompt cannot be read: {why}"
+        raise KnowledgeError("bad-prompt", message, where, "mend it, or remove your copy") from error
     limits = Limits(
         provider=request.provider or config.provider,
         max_source_bytes=config.max_harvest_source_bytes,

@@ -17,7 +17,7 @@ from core.base.homes import FORMAT, format_of, why_refused
 from core.base.markdown import sanitise_line
 from core.base.marks import tame
 from core.base.paths import Paths, project_paths
-from core.base.result import ErrorInfo, KnowledgeError, disk_errors
+from core.base.result import ErrorInfo, KnowledgeError
 from core.base.trust import ALLOW, REFUSED, allow_written, read_trust
 from core.commands.history.runs import settled, undone_elsewhere
 from core.commands.project import find_project, may_read, places, project_problem
@@ -340,6 +340,8 @@ def _chosen(
     """The memory of that id, `project:ID`, or file name. Raises KnowledgeError when there is none, or one in the home
     and the project, or when it is another by now than the user has `seen`."""
     wanted = which.strip().removesuffix(".md")
+    if not wanted:
+        raise KnowledgeError("usage", "which memory? give its id", hint="'knowledge memories' lists the ids")
     scope, _, number = wanted.rpartition(":")
     wanted_id = int(number) if number.isdecimal() and len(number) < 10 else 0  # no memory has the id 0
     found = all_memories(workspace, project, archived=archived).memories
@@ -410,11 +412,16 @@ def _warnings(errors: Sequence[ErrorInfo], more: Sequence[str] = ()) -> tuple[st
 @contextmanager
 def _locked(workspace: Workspace, where: Paths) -> Iterator[None]:
     """Within it no other process writes memories there: an id is given once."""
-    with disk_errors("store-failed", "the memory cannot be written"):
+    try:
         if where == workspace.paths and format_of(where) != FORMAT:
             carry_over(where)
-        with locks.only_one(where.state / "memories.lock", work="memories", editor_wait=LOCK_SECONDS):
+        with locks.locked(where.state / "memories.lock", work="memories", editor_wait=LOCK_SECONDS):
             yield
+    except locks.LockHeldError as error:
+        raise locks.refused(error) from error
+    except OSError as error:
+        message = f"the memory cannot be written: {error.strerror or error}"
+        raise KnowledgeError("store-failed", message, error.filename or where.memories) from error
 
 
 def display_text(value: Saved | Recalled | Listed) -> str:

@@ -221,6 +221,8 @@ class Scope:
 
     def tells_folder(self, path: str) -> bool:
         """The same of all that lies in a folder."""
+        if self.everything:
+            return True
         inside = [place for place in self._elsewhere if is_below(place, os.path.realpath(path))]
         return self.tells_file(path) and all(map(self.holds, inside))
 

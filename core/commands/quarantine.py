@@ -16,7 +16,6 @@ from core.base.markdown import bullet_line, parse_bullets, sanitise_line
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.commands.statements import refresh_digest
-from core.commands.text import collected
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.named_paths import source_file
 from core.knowledge.bullet_text import HELD as HELD
@@ -58,12 +57,12 @@ def quarantine_accept(
 ) -> Released:
     """Let one item in: it goes into its category file, or a note to its file, with its provenance; what can be a fact
     becomes one. An item that was held back for its length goes in whole."""
-    return accept_all(workspace, [_standing(workspace.paths, ref, seen)], now=now)
+    return _one(accept_all(workspace, [_standing(workspace.paths, ref, seen)], now=now))
 
 
 def quarantine_drop(workspace: Workspace, ref: BulletRef, *, seen: str | None = None, now: Clock = utc_now) -> Released:
     """Remove one item for good; `knowledge undo RUN` brings it back."""
-    return drop_all(workspace, [_standing(workspace.paths, ref, seen)], seen=seen, now=now)
+    return _one(drop_all(workspace, [_standing(workspace.paths, ref, seen)], seen=seen, now=now))
 
 
 def _standing(paths: Paths, ref: BulletRef, seen: str | None) -> HeldItem:
@@ -75,6 +74,12 @@ def _standing(paths: Paths, ref: BulletRef, seen: str | None) -> HeldItem:
         message = "the quarantine has changed since you saw it"
         raise KnowledgeError("changed-outside", message, paths.quarantine, LOOK_AGAIN)
     return held_item(same[0])
+
+
+def _one(done: Released) -> Released:
+    if done.errors:
+        raise KnowledgeError.of(done.errors[0])
+    return done
 
 
 def accept_all(workspace: Workspace, items: Sequence[HeldItem], *, run: str = "", now: Clock = utc_now) -> Released:
@@ -89,9 +94,12 @@ def accept_all(workspace: Workspace, items: Sequence[HeldItem], *, run: str = ""
             message = f"line {item.ref.line} is not a held item"
             errors.append(ErrorInfo("not-an-item", message, str(paths.quarantine), hint))
             continue
-        with collected(errors), disk_errors("accept-failed", "the item stays held"):
+        try:
             file, header, section, line = _target(workspace, item)
-            targets.setdefault((file, header, section), []).append((item, line))
+        except OSError as error:
+            errors.append(_stays(error))
+            continue
+        targets.setdefault((file, header, section), []).append((item, line))
     let_in: list[tuple[HeldItem, str, str]] = []
     warnings: list[str] = []
     for (file, header, section), rows in targets.items():
@@ -102,12 +110,15 @@ def accept_all(workspace: Workspace, items: Sequence[HeldItem], *, run: str = ""
             if failed.error.code != "already-there":
                 errors.append(failed.error)
                 continue
-        with collected(errors), disk_errors("accept-failed", "the item stays held"):
+        try:
             absent = missing_lines(files.read_or_empty(paths.knowledge / file), [line for _, line in rows])
-            let_in += [(item, file, line) for item, line in rows if line.encode() not in absent]
-            if absent:
-                message = "the item is not in its file when read back; it stays held"
-                raise KnowledgeError("not-proven", message, paths.knowledge / file)
+        except OSError as error:
+            errors.append(_stays(error))
+            continue
+        let_in += [(item, file, line) for item, line in rows if line.encode() not in absent]
+        if absent:
+            message = "the item is not in its file when read back; it stays held"
+            errors.append(ErrorInfo("not-proven", message, str(paths.knowledge / file)))
     if not let_in:
         raise KnowledgeError.of(errors[0])
     try:
@@ -121,6 +132,10 @@ def accept_all(workspace: Workspace, items: Sequence[HeldItem], *, run: str = ""
 
     warnings += [after_accept(workspace, now)]
     return _released(workspace, gone, [(file, line) for _, file, line in let_in], warnings, errors)
+
+
+def _stays(error: OSError) -> ErrorInfo:
+    return ErrorInfo("accept-failed", f"the item stays held: {error.strerror or error}", str(error.filename or ""))
 
 
 def drop_all(

@@ -87,6 +87,8 @@ def _write_setting(workspace: Workspace, file: Path, key: str, value: Any, seen:
             message = "the settings file has changed since you saw it"
             raise KnowledgeError("changed-outside", message, file, "look again")
         changed = changed_config(data, key, value)
+        if changed == data and file.exists():
+            return
         if workspace.loaded.found_by == "./config.toml":  # allowed as it was: what the user sets here is too
             allow(workspace.environment, {file: hashlib.sha256(changed).hexdigest()})
         files.make_folder(file.parent)

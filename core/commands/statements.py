@@ -131,8 +131,11 @@ def said(rows: Sequence[Found]) -> list[Said]:
 
 def said_with(rows: Sequence[Found], found: Found) -> Said:
     """The statement that one of `rows` is a part of, with that very line in front."""
-    all_of = next(whole for one in said(rows) if found in (whole := (one.found, *one.others)))
-    return Said(found, tuple(row for row in all_of if row != found))
+    for one in said(rows):
+        all_of = (one.found, *one.others)
+        if found in all_of:
+            return Said(found, tuple(row for row in all_of if row != found))
+    return Said(found)
 
 
 def resolve_bullet(

@@ -77,6 +77,9 @@ def open_workspace(
         raise KnowledgeError("bad-home", "the home is a file, not a folder", paths.home, "name another with --home")
     if files.exists(paths.knowledge) and not paths.knowledge.is_dir():
         raise KnowledgeError("bad-home", "a file stands where the knowledge belongs", paths.knowledge, "move it away")
+    above = next(folder for folder in paths.home.parents if files.exists(folder))
+    if not above.is_dir():
+        raise KnowledgeError("bad-home", "the home would lie below a file", above, "name another with --home")
     for part in (paths.home, paths.knowledge, paths.memories):
         if os.path.islink(part) and os.path.exists(part) and (why := why_foreign(os.stat(part))):
             message = f"the home is, or holds, a symbolic link to {os.path.realpath(part)}, which {why}"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.base.figures import count
-from core.base.result import ErrorInfo, KnowledgeError
+from core.base.result import ErrorInfo
 from core.knowledge.spending import Caps
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
 from core.sources.artifact import Artifact
@@ -262,12 +262,7 @@ def expires(item: Artifact, days_kept: Mapping[str, int], now: datetime, within:
 
 
 def read_prompt(name: str, user_folder: Path, shipped_folder: Path) -> str:
-    """The user's own prompt if there is one, else the shipped one. Raises KnowledgeError where it cannot be read."""
+    """The user's own prompt if there is one, else the shipped one. Raises OSError or UnicodeDecodeError."""
     own = user_folder / name
     chosen = own if own.is_file() else shipped_folder / name
-    try:
-        return chosen.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        hint = "mend it, or remove it to use the shipped one"
-        raise KnowledgeError("bad-prompt", f"your prompt cannot be read: {why}", chosen, hint) from error
+    return chosen.read_text(encoding="utf-8").strip()

@@ -101,6 +101,9 @@ def chosen(library: Library, which: str, folder: Path) -> Document:
     """The document that a user means: by its id or that of a chunk (four letters of it at the least), its path
     (relative to `folder`), or its address."""
     wanted = which.strip()
+    if not wanted:
+        message = "which document? give its id or its path"
+        raise KnowledgeError("usage", message, hint="'knowledge library list' lists them")
     path = shown(wanted) if is_address(wanted) else os.path.abspath(folder / os.path.expanduser(wanted))
     d, c, place = schema.document.c, schema.chunk.c, schema.location.c
     ways: list[Any] = [d.id.in_(select(place.document_id).where(place.source.in_([path, wanted, stored_name(path)])))]

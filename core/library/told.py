@@ -115,9 +115,11 @@ def leaving_out(value: Any, hidden: Callable[[str], bool]) -> Any:
     page, or a file of the store, that says what the user has removed."""
     if isinstance(value, str):
         return "\n".join(row for line in value.split("\n") if (row := _line(line, hidden)) is not None)
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, tuple):
         made = [leaving_out(one, hidden) for one in value]
-        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+        return type(value)(*made) if hasattr(value, "_fields") else tuple(made)
+    if isinstance(value, list):
+        return [leaving_out(one, hidden) for one in value]
     if isinstance(value, Mapping):
         return {key: leaving_out(one, hidden) for key, one in value.items()}
     if not is_dataclass(value) or isinstance(value, type):

@@ -66,6 +66,10 @@ class FoundModel(NamedTuple):
     ready: bool = True
     problem: str = ""
 
+    @property
+    def title(self) -> str:
+        return f"{self.provider} {self.model}".strip()
+
 
 def found_models(environment: Mapping[str, str], keys: KeyFinder) -> list[FoundModel]:
     """All that are there, those of this machine first, then agents that are logged in anyway, then keys."""

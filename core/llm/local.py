@@ -113,5 +113,8 @@ def kept_models(environment: Mapping[str, str]) -> list[str]:
     """Files of models that lie in the hub's own cache, as paths; nothing is imported and nobody is asked."""
     named_home = environment.get("HF_HUB_CACHE") or os.path.join(environment.get("HF_HOME", ""), "hub")
     folder = Path(named_home if os.path.isabs(named_home) else os.path.expanduser("~/.cache/huggingface/hub"))
-    found = sorted(folder.glob("models--*/snapshots/*/*.gguf"))
+    try:
+        found = sorted(folder.glob("models--*/snapshots/*/*.gguf"))
+    except OSError:
+        return []
     return [str(path) for path in found if "mmproj" not in path.name.lower()]

@@ -117,9 +117,12 @@ def retry_after(value: str) -> float | None:
     if value.isascii() and value.replace(".", "", 1).isdigit():
         return float(value)
     try:
-        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
+        when = parsedate_to_datetime(value)
     except (ValueError, TypeError, OverflowError):
         return None
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())
 
 
 def retry_info(body: bytes) -> float | None:

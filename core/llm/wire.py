@@ -184,16 +184,26 @@ def add_counts(counts: Iterable[int | None]) -> int | None:
 
 def without_thinking(text: str) -> str:
     """`text` without what some local reasoning models put before their answer: a `<think>…</think>` block, or, where
-    the opening tag belongs to the prompt, all until a `</think>` that ends or begins a line: in JSON it is quoted, and
-    does neither."""
+    the opening tag belongs to the prompt, all until a `</think>` that ends or begins a line. An answer that is JSON as
+    a whole is never cut: such a tag in it is quoted."""
     opened = text.lstrip()
     if opened.startswith("<think>") and "</think>" in opened:
         return opened.split("</think>", 1)[1].lstrip()
-    ends = [found.end() for found in _THOUGHT.finditer(text)]
-    return (text[ends[-1] :].lstrip() if ends else "") or text
+    if _THOUGHT.search(text) is None or _is_json(text):
+        return text
+    last = list(_THOUGHT.finditer(text))[-1]
+    return text[last.end() :].lstrip() or text
 
 
 _THOUGHT = re.compile(r"^[ \t]*</think>|</think>[ \t]*$", re.MULTILINE)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def excerpt(text: str, key: str = "", limit: int = 200) -> str:

@@ -448,6 +448,8 @@ def record_usage(
 
 def ingest(workspace: Workspace, paths: Sequence[str], content_type: str = "") -> dict[str, Any]:
     """Take documents into the library, as the user approved."""
+    if len(paths) > MAX_PATHS:
+        raise KnowledgeError("refused", f"at most {MAX_PATHS} paths at once: name their folder instead")
     here = reopened(workspace)
     private = [path for path in paths if names_private_host(path)]
     if private:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import MAXYEAR, MINYEAR, date, timedelta
 from typing import NamedTuple
 
 FADING_DAYS = 10.0
@@ -115,6 +115,8 @@ def spelled_dates(asked: Sequence[Moment]) -> list[str]:
 def span_of(moment: Moment) -> tuple[date, date] | None:
     """The first and the last day; None for a date that the calendar does not have."""
     year, month, day = moment
+    if not MINYEAR <= year < MAXYEAR:
+        return None
     try:
         if day:
             return date(year, month, day), date(year, month, day)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from core.base import files
 from core.base.entry import Entry
-from core.base.result import ErrorInfo, KnowledgeError, disk_errors
+from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.entry_sources import library_address, library_file
 from core.commands.project import Scope
 from core.commands.text import one_line, short
@@ -88,8 +88,10 @@ def library_part(workspace: Workspace, chunk: str, around: int, scope: Scope) ->
     """A chunk that a search found, by its id, with those `around` it. Raises KnowledgeError where there is
     none that may be told, or the library cannot be read."""
     library = library_file(workspace)
-    with disk_errors("unreadable", "the library cannot be read", library):
+    try:
         found = entries_around(library, chunk, around) if library is not None and files.exists(library) else []
+    except OSError as error:
+        raise KnowledgeError("unreadable", "the library cannot be read", str(library)) from error
     told = [leaving_out_removed(workspace, one) for one in found if scope.tells_entry(one)]
     if not told:
         raise KnowledgeError("no-chunk", "no document that may be told has this part", chunk)
@@ -166,6 +168,8 @@ def _set_status(workspace: Workspace, which: str, status: str) -> Changed:
         from core.library.catalogue import chosen, set_status
 
         document = chosen(library, which, workspace.cwd)
+        if document.status == status:
+            raise KnowledgeError("unchanged", f"it is {status} already: {document.title}")
         if document.status == "superseded":
             raise KnowledgeError("superseded", "it is a former version; name the one that is there now")
         return Changed(document.id, document.title, status, set_status(library, document.id, status))
@@ -219,16 +223,20 @@ class Copied:
 def library_backup(workspace: Workspace, to: str = "") -> Copied:
     """Copy the library as it is at this moment, while others use it: into the folder of copies, or to `to`, a folder
     or the address of another, empty library (from a file to PostgreSQL, or back)."""
-    with disk_errors("store-failed", "the copy cannot be written"), opened_library(workspace) as library:
-        from core.library.copies import back_up, copy_library
-        from core.library.database import open_library, shown_url
+    try:
+        with opened_library(workspace) as library:
+            from core.library.copies import back_up, copy_library
+            from core.library.database import open_library, shown_url
 
-        if "://" in to:
-            with closing(open_library(to)) as target:
-                return Copied(shown_url(to), 0, copy_library(library, target))
-        folder = Path(os.path.abspath(workspace.cwd / os.path.expanduser(to))) if to else workspace.paths.backups
-        made = back_up(library, folder, now=utc_now())
-        return Copied(str(made), made.stat().st_size)
+            if "://" in to:
+                with closing(open_library(to)) as target:
+                    return Copied(shown_url(to), 0, copy_library(library, target))
+            folder = Path(os.path.abspath(workspace.cwd / os.path.expanduser(to))) if to else workspace.paths.backups
+            made = back_up(library, folder, now=utc_now())
+            return Copied(str(made), made.stat().st_size)
+    except OSError as error:
+        message = f"the copy cannot be written: {error.strerror or error}"
+        raise KnowledgeError("store-failed", message, error.filename or to) from error
 
 
 def check_library(workspace: Workspace) -> Iterator[Finding]:

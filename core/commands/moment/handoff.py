@@ -64,7 +64,10 @@ def handoff(
 ) -> HandoffReport:
     """The hand-off of a session, by its name as hits print it. A model makes it where the settings name one, unless
     `rules` says otherwise; where it fails, the rules' is given and a warning says why. `allowed` refuses folders of
-    other projects; `to` is one of STARTS. Raises KnowledgeError for an unknown session."""
+    other projects. Raises KnowledgeError for an unknown session, and a tool that cannot be started so."""
+    if to and to not in STARTS:
+        message = f"{to!r} cannot be started with a prompt"
+        raise KnowledgeError("usage", message, hint=f"choose of {listed(tuple(STARTS))}")
     row = locate(workspace, with_turn(session)[0], allowed)
     whole = whole_of(workspace, row)
     talk = whole.conversation

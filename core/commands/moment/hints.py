@@ -24,7 +24,7 @@ from typing import Any
 from core.base import files
 from core.base.choices import HINT_EVENTS, SPOKEN_ROLES
 from core.base.command_line import command_key, is_told
-from core.base.figures import iso_of
+from core.base.result import KnowledgeError
 from core.commands.row import NAMED, OURS, listed, needed, option, top, whole_number
 from core.commands.settings import config_set
 from core.commands.text import count, one_line
@@ -85,9 +85,13 @@ class HintsReport:
 
 
 def hints(workspace: Workspace, off: str = "", on: str = "", limit: int = 20) -> HintsReport:
-    """What was handed out; with `off` or `on` an event, one of HINT_EVENTS, is switched first."""
+    """What was handed out; with `off` or `on` an event is switched first. Raises KnowledgeError for an event that there
+    is not."""
     events = workspace.config.hints
     if off or on:
+        for name in filter(None, (off, on)):
+            if name not in HINT_EVENTS:
+                raise KnowledgeError("usage", f"there is no event {name!r}", hint=f"choose of {listed(HINT_EVENTS)}")
         events = tuple(name for name in HINT_EVENTS if name != off and (name in events or name == on))
         config_set(workspace, "hints", str(list(events)).replace("'", '"'))
     rows = sorted(_all(workspace), key=lambda row: row.at, reverse=True)
@@ -109,8 +113,11 @@ def _all(workspace: Workspace) -> Iterator[GivenHint]:
         for at, row in enumerate(rows):
             if row.get("event") in HINT_EVENTS:
                 told = {name: str(row.get(name, "")) for name in ("tool", "session", "project", "event", "text", "why")}
-                when, score = iso_of(int(row.get("at", 0))), float(row.get("score", 0.0))
-                yield GivenHint(when, score=score, went=went.get(at, ""), **told)
+                yield GivenHint(_time(row), score=float(row.get("score", 0.0)), went=went.get(at, ""), **told)
+
+
+def _time(row: Mapping[str, Any]) -> str:
+    return datetime.fromtimestamp(int(row.get("at", 0)), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _trouble(workspace: Workspace) -> str:
@@ -157,7 +164,7 @@ def judge(workspace: Workspace, now: float | None = None) -> int:
         for at, row in waiting:
             went = how_it_went(row, turns)
             append(Path(path), json.dumps({"event": OUTCOME, "of": at, "went": went}).encode() + b"\n")
-            by, when = f"hook of {row.get('tool', '')}", iso_of(int(row.get("at", 0)))
+            by, when = f"hook of {row.get('tool', '')}", _time(row)
             text, why, session = (str(row.get(name, "")) for name in ("text", "why", "session"))
             use = Use(text, _AS_OUTCOME[went], when, _TASK_OF.get(str(row.get("event")), "other"), why, by, "", session)
             record.record(workspace.paths.experience, [replace(use, once=f"{path}:{at}")])
@@ -167,7 +174,7 @@ def judge(workspace: Workspace, now: float | None = None) -> int:
 
 def how_it_went(row: Mapping[str, Any], turns: Sequence[Turn]) -> str:
     """Whether a hint was followed, ignored or contradicted in the turns of its session that came after it."""
-    when = iso_of(int(row.get("at", 0)))
+    when = _time(row)
     after = [turn for turn in turns if turn.time and _utc(turn.time) >= when]
     instead = str(row.get("instead", ""))
     if instead:

@@ -22,6 +22,8 @@ from core.knowledge.ledger import FORGOTTEN, UNDONE, Entry, LargeLedger, known_e
 from core.knowledge.projects import own_name as own_name
 from core.sources.archive import KEY
 
+REMEMBERED = 4000
+"""The conversations asked for by name that are remembered."""
 TAKEN_BACK = (UNDONE, FORGOTTEN)
 """Statuses whose time is not that of a harvest."""
 UNREAD = LedgerRow("", {"name": "Reading…"})
@@ -114,9 +116,12 @@ class LedgerRows:
 
     def called(self, name: str) -> Called:
         """What the newest conversation is called that provenances tell by this name."""
-        if name not in self._known:
-            self._known[name] = self._called(name)
-        return self._known[name]
+        known = self._known.get(name)
+        if known is None:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            known = self._known[name] = self._called(name)
+        return known
 
     def _called(self, name: str) -> Called:
         at = bisect_left(self._words, hash(name))

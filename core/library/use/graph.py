@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, select
 
+from core.base.choices import RELATIONS
 from core.base.result import KnowledgeError
 from core.library import schema
 from core.library.database import Library
@@ -38,6 +39,8 @@ class Linked:
 def link(library: Library, one: str, relation: str, other: str, note: str, now: datetime) -> Linked:
     """Write down how two entities stand to each other, each named by its id, the beginning of it, or the name of a
     concept. Of a symmetric relation one direction is stored, and both ends tell it."""
+    if relation not in RELATIONS:
+        raise KnowledgeError("bad-relation", f"{relation!r} is no relation", hint=f"one of {', '.join(RELATIONS)}")
     with library.writing() as connection:
         source, target = _chosen(connection, one), _chosen(connection, other)
         if source.id == target.id:
