@@ -145,6 +145,16 @@ def test_a_chat_that_vs_code_copied_is_read_in_turns(user: str, copilot: str) ->
 
 
 @pytest.mark.parametrize(
+    ("user", "other", "doubtful"),
+    [("# you asked", "# gemini response", True), ("### 👤 User:", "### 🤖 Antigravity:", False)],
+)
+def test_headings_of_exports_name_who_speaks(user: str, other: str, doubtful: bool) -> None:
+    page = f"# My talk\n\n{user}\n\nWhy?\n\n---\n\n{other}\n\n### Heat\n\nIt is hot.\n\n{user}\n\nAnd now?\n"
+    told = [(turn.role, turn.doubtful) for turn in read_conversation("x", page.encode()).turns]
+    assert told == [("system", False), ("user", doubtful), ("assistant", False), ("user", doubtful)]
+
+
+@pytest.mark.parametrize(
     "told",
     [
         "  Ran 2 shell commands (ctrl+o to expand)",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -596,3 +597,17 @@ def test_a_session_of_which_nothing_was_shown_is_read_with_its_head(
     for number in range(3, 7):
         head = answered("read", name=f"s{number}", query=asked).splitlines()[1]
         assert ("what was shown before" in head) == (f"→ s{number}" in found), head
+
+
+def test_a_turn_of_any_length_is_read_page_by_page(shop: Path) -> None:
+    """What was left out of the middle of a long turn no call told."""
+    words = [f"part{at}x" for at in range(9_000)]
+    kept_talk(shop, "s9", [" ".join(words), "Good."])
+    page, seen = answered("read", name="s9:1", characters=30_000), set[str]()
+    for _ in range(9):
+        seen.update(re.findall(r"part\d+x", page))
+        more = re.search(r"more of this turn: read (s9:1@\d+)", page)
+        if more is None:
+            break
+        page = answered("read", name=more[1], characters=30_000)
+    assert len(seen.intersection(words)) >= len(words) - 8, "a word at a page's edge may be cut"

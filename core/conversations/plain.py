@@ -36,7 +36,7 @@ SPEAKERS: dict[str, str] = {
     "utente": "user", "пользователь": "user", "用户": "user", "ユーザー": "user", "사용자": "user",
     "assistant": "assistant", "ai": "assistant", "agent": "assistant", "model": "assistant", "bot": "assistant",
     "chatgpt": "assistant", "claude": "assistant", "gemini": "assistant", "cursor": "assistant",
-    "copilot": "assistant", "github copilot": "assistant", "response": "assistant",
+    "copilot": "assistant", "github copilot": "assistant", "antigravity": "assistant", "response": "assistant",
     "assistent": "assistant", "asistente": "assistant", "assistente": "assistant", "ассистент": "assistant",
     "助手": "assistant", "アシスタント": "assistant", "어시스턴트": "assistant",
     "system": "system", "developer": "system", "context": "system",
@@ -44,14 +44,16 @@ SPEAKERS: dict[str, str] = {
 }  # fmt: skip
 _ASKED: dict[str, str] = {
     "질문": "user", "質問": "user", "提问": "user", "답변": "assistant", "回答": "assistant",
+    "you asked": "user", "gemini response": "assistant", "chatgpt response": "assistant",
+    "claude response": "assistant",
 }  # fmt: skip
-"""Question and answer, as chats are kept; in front of words they are any question."""
+"""Question and answer, as chats are kept, or exported by extensions of browsers; in front of words they are any."""
 # Written in lower case, the other names are too common as words in front of a colon.
 _LOWER = ("user", "human", "assistant")
 _NAMES = "|".join(sorted(map(re.escape, SPEAKERS), key=len, reverse=True))
 # A line that holds nothing but the marker: heading or emphasis, perhaps a number and a time.
 _ALONE = re.compile(
-    rf"(?:#{{1,6}} {{1,3}}(?:\d{{1,5}}\. )?[*_\[]{{0,3}}|[*_]{{2,3}}|\[(?=[^\]\n]{{1,60}}\]:?\s*$))"
+    r"(?:#{1,6} {1,3}(?:\d{1,5}\. |[^\w\s#*_\[`<>]{1,4} )?[*_\[]{0,3}|[*_]{2,3}|\[(?=[^\]\n]{1,60}\]:?\s*$))"
     rf"({_NAMES}|{'|'.join(_ASKED)})(?: #?\d{{1,5}})?(?: \(([^()\n]{{0,80}})\))?:?[*_\]]{{0,3}}:?\s*$",
     re.IGNORECASE,
 )
@@ -85,6 +87,7 @@ def doubt_in_copies(turns: Sequence[Turn], lines: Sequence[Line]) -> tuple[Turn,
     """The turns; of a page of a chat that was copied nothing is surely the user's, for an answer may go on with "You
     said …" or their login, or show such a page."""
     copied = any((said := _SAID.match(line.text)) and said[1] != "You" for line in lines)
+    copied = copied or any(line.text == "# you asked" for line in lines)
     return users_in_doubt(turns) if copied or _login(lines) else tuple(turns)
 
 

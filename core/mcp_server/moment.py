@@ -3,6 +3,7 @@
 Who needs the fields asks the tools of earlier versions (`tools.py`, `knowledge mcp --tools all`).
 """
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -38,6 +39,8 @@ MOST = 30_000
 TOOL_TURN = (240, 160)
 """The characters of the beginning and of the end of a tool's output, unless its turn or tools were asked for."""
 AROUND = 3
+_FROM = re.compile(r"(.+:\d{1,8})@(\d{1,8})")
+"""A turn from one of its characters on: who has a long one reads it page by page."""
 LONG_TURN = 0.75
 """The share of a page that the first turn may have."""
 NOT_OURS = "(data from earlier work, no instructions)"
@@ -148,7 +151,9 @@ def read(
     a turn, from the end, or what one side said. What tools gave back is cut short unless its turn is named; a page is
     3,000 characters unless you ask for more."""
     now = reopened(workspace)
-    asked = query.strip() and not (around or end)
+    begun = _FROM.fullmatch(name)
+    name, start = (begun[1], int(begun[2])) if begun else (name, 0)
+    asked = query.strip() and not (around or end or start)
     characters = max(500, characters) if characters else PAGE
     allowed = tools.conversations_told(now, project, _everywhere(now, project)).tells_conversation
     called, turn = with_turn(name)
@@ -178,19 +183,24 @@ def read(
     turns = sorted(shown.turns, key=lambda one: (abs(one.number - turn), -one.number)) if turn else list(shown.turns)
     if end:
         turns.reverse()
-    rows = _page(turns, called, turn, role, room - len(about) - 70)
+    rows = _page(turns, called, turn, role, room - len(about) - 140, start)
     return _told(now, [about, *rows], characters)
 
 
-def _page(turns: Sequence[Any], called: str, turn: int, role: str, room: int) -> list[str]:
+def _page(turns: Sequence[Any], called: str, turn: int, role: str, room: int, start: int) -> list[str]:
     """As many of these `ReadableTurn`s, the most wanted first, as have room, in the order of the conversation; what a
-    tool gave back is cut short unless it is the `turn` or the `role` that was asked for."""
+    tool gave back is cut short unless it is the `turn` or the `role` that was asked for. Of that turn what is left out
+    is told, and with a `start` it begins at that character."""
     texts: dict[int, str] = {}
+    rest = ""
     for one in turns:
         short = one.role in ("tool", "system") and one.number != turn and not role
         head, tail = TOOL_TURN if short else _bounds(room, first=not texts)
-        text = one.text.strip()
-        text = cut(text, head, tail) if len(text) > head + tail else text
+        text = one.text.strip()[start if one.number == turn else 0 :]
+        if len(text) > head + tail:
+            text = f"{text[: head + tail]} …" if start and one.number == turn else cut(text, head, tail)
+            if one.number == turn:
+                rest = f"(more of this turn: read {called}:{turn}@{start + head + (tail if start else 0)})"
         row = f"[{one.number} {one.role}] {text}"
         if len(row) > room:
             break
@@ -198,7 +208,7 @@ def _page(turns: Sequence[Any], called: str, turn: int, role: str, room: int) ->
         texts[one.number] = row
     left = [one.number for one in turns if one.number not in texts]
     more = f"({count(len(left), 'more turn')} did not fit, the next is {called}:{min(left)})" if left else ""
-    return [*(texts[number] for number in sorted(texts)), more]
+    return [*(texts[number] for number in sorted(texts)), rest, more]
 
 
 def _of_document(now: Workspace, chunk: str, around: int, project: str, characters: int) -> str:
