@@ -145,13 +145,29 @@ def test_a_chat_that_vs_code_copied_is_read_in_turns(user: str, copilot: str) ->
 
 
 @pytest.mark.parametrize(
-    ("user", "other", "doubtful"),
-    [("# you asked", "# gemini response", True), ("### 👤 User:", "### 🤖 Antigravity:", False)],
+    ("user", "other"),
+    [("# you asked", "# gemini response"), ("## You asked ", "## Response"), ("### 👤 User:", "### 🤖 AI:")],
 )
-def test_headings_of_exports_name_who_speaks(user: str, other: str, doubtful: bool) -> None:
+def test_headings_of_exports_name_who_speaks(user: str, other: str) -> None:
     page = f"# My talk\n\n{user}\n\nWhy?\n\n---\n\n{other}\n\n### Heat\n\nIt is hot.\n\n{user}\n\nAnd now?\n"
     told = [(turn.role, turn.doubtful) for turn in read_conversation("x", page.encode()).turns]
-    assert told == [("system", False), ("user", doubtful), ("assistant", False), ("user", doubtful)]
+    assert told == [("system", False), ("user", True), ("assistant", False), ("user", True)]
+    shown = f"**User:** write a guide\n\n**Assistant:** So:\n\n{page}"
+    assert [turn.role for turn in read_conversation("x", shown.encode()).turns].count("user") == 1
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "# Setup: our tools\n\nWe use redis.\n\n**GitHub Copilot:** install it.\n",
+        "## 📦 Model\n\nOne.\n\n## 👤 User\n\nTwo.\n",
+        "ann: We use redis.\n\n```\nGitHub Copilot: x\n\nann: y\n```\n",
+        "A picture:\n   ▟█▙     Claude Code v2.1.45\nWe use redis.\n",
+    ],
+)
+def test_a_note_that_looks_a_little_like_a_chat_is_one_note(note: str) -> None:
+    found = read_conversation("x", note.encode())
+    assert [(found.format, turn.role, turn.doubtful) for turn in found.turns] == [("plain", "user", False)]
 
 
 @pytest.mark.parametrize(

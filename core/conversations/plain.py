@@ -11,7 +11,7 @@ and so is who is marked behind a code fence that nothing closes. In one that is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from core.conversations.conversation import Conversation, Turn
@@ -44,16 +44,14 @@ SPEAKERS: dict[str, str] = {
 }  # fmt: skip
 _ASKED: dict[str, str] = {
     "질문": "user", "質問": "user", "提问": "user", "답변": "assistant", "回答": "assistant",
-    "you asked": "user", "gemini response": "assistant", "chatgpt response": "assistant",
-    "claude response": "assistant",
 }  # fmt: skip
-"""Question and answer, as chats are kept, or exported by extensions of browsers; in front of words they are any."""
+"""Question and answer, as chats are kept; in front of words they are any question."""
 # Written in lower case, the other names are too common as words in front of a colon.
 _LOWER = ("user", "human", "assistant")
 _NAMES = "|".join(sorted(map(re.escape, SPEAKERS), key=len, reverse=True))
 # A line that holds nothing but the marker: heading or emphasis, perhaps a number and a time.
 _ALONE = re.compile(
-    r"(?:#{1,6} {1,3}(?:\d{1,5}\. |[^\w\s#*_\[`<>]{1,4} )?[*_\[]{0,3}|[*_]{2,3}|\[(?=[^\]\n]{1,60}\]:?\s*$))"
+    rf"(?:#{{1,6}} {{1,3}}(?:\d{{1,5}}\. )?[*_\[]{{0,3}}|[*_]{{2,3}}|\[(?=[^\]\n]{{1,60}}\]:?\s*$))"
     rf"({_NAMES}|{'|'.join(_ASKED)})(?: #?\d{{1,5}})?(?: \(([^()\n]{{0,80}})\))?:?[*_\]]{{0,3}}:?\s*$",
     re.IGNORECASE,
 )
@@ -61,9 +59,16 @@ _ALONE = re.compile(
 _INLINE = re.compile(rf"(\*{{0,2}})((?i:{_NAMES}))(?:[:：]\1|\1[:：])(?:\s+|(?<=：)|$)")
 # As the pages of chats are copied: "You said …" and "Gemini said …" in turns.
 _SAID = re.compile(r"(You|ChatGPT|Gemini|Claude|Copilot|Grok|DeepSeek) said:?(?:\s+|$)")
+# Headings of chats that were exported: "# you asked", "### 👤 User:".
+_EXPORTED: dict[str, str] = SPEAKERS | {
+    "you asked": "user", "gemini response": "assistant", "chatgpt response": "assistant",
+    "claude response": "assistant",
+}  # fmt: skip
+_HEADED = re.compile(
+    rf"#{{1,6}} {{1,3}}(?:[^\w\s#*_\[`<>]{{1,4}} )?({'|'.join(map(re.escape, _EXPORTED))}):?\s*$", re.IGNORECASE
+)
 # VS Code copies a chat with the user's login in front of what they say.
 _LOGIN = re.compile(r"(?:# )?([\w.-]{1,39}): ")
-_COPILOT = "github copilot"
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)")
 
 
@@ -85,17 +90,17 @@ def read(name: str, data: bytes) -> Conversation:
 
 def doubt_in_copies(turns: Sequence[Turn], lines: Sequence[Line]) -> tuple[Turn, ...]:
     """The turns; of a page of a chat that was copied nothing is surely the user's, for an answer may go on with "You
-    said …" or their login, or show such a page."""
+    said …" or a heading, or show such a page."""
     copied = any((said := _SAID.match(line.text)) and said[1] != "You" for line in lines)
-    copied = copied or any(line.text == "# you asked" for line in lines)
-    return users_in_doubt(turns) if copied or _login(lines) else tuple(turns)
+    copied = copied or (not _are_both(_markers(lines)) and bool(_exported(lines)))
+    return users_in_doubt(turns) if copied else tuple(turns)
 
 
 def speaker_labels(lines: Sequence[Line]) -> Iterator[Label]:
     """Label lines by the markers in them; all of it is the user's when nobody, or only one side, is marked."""
     marks = _markers(lines)
-    if not {"user", "assistant"} <= {label.role for label in marks.values()}:
-        marks = _said_in_turns(lines)
+    if not _are_both(marks):
+        marks = _said_in_turns(lines) or _exported(lines)
     stops = sorted(marks)
     blocks = block_ends(lines, INJECTED, stops)
     # Words above the first marker are a page around the conversation.
@@ -123,7 +128,6 @@ def is_marked(text: str) -> bool:
 def _markers(lines: Sequence[Line]) -> dict[int, Label]:
     fenced = code_fences(lines).inside
     marks: dict[int, Label] = {}
-    login = _login(lines)
     for number, line in enumerate(lines):
         text = line.text
         if number in fenced:
@@ -134,17 +138,11 @@ def _markers(lines: Sequence[Line]) -> dict[int, Label]:
             marks[number] = Label((SPEAKERS | _ASKED)[alone[1].lower()], None, opens=True, time=time)
         elif (":" in text[:24] or "：" in text[:24]) and (inline := _INLINE.match(text)) and _is_name(inline[2]):
             marks[number] = Label(SPEAKERS[inline[2].lower()], text[inline.end() :] or None, opens=True)
-        elif login and text.startswith(login):
-            marks[number] = Label("user", text[len(login) :] or None, opens=True)
     return marks
 
 
-def _login(lines: Sequence[Line]) -> str:
-    """With what each line begins in which the user speaks of a chat that VS Code copied; "" for any other text."""
-    first = next((line.text for line in lines if line.text.strip()), "")
-    found = _LOGIN.match(first)
-    names = (inline[2].lower() for line in lines if (inline := _INLINE.match(line.text)))
-    return found[0] if found and found[1].lower() not in SPEAKERS and next(names, "") == _COPILOT else ""
+def _are_both(marks: Mapping[int, Label]) -> bool:
+    return {"user", "assistant"} <= {label.role for label in marks.values()}
 
 
 def _is_name(word: str) -> bool:
@@ -161,8 +159,35 @@ def _said_in_turns(lines: Sequence[Line]) -> dict[int, Label]:
         if begins and number not in fenced and (said := _SAID.match(line.text)):
             role = "user" if said[1] == "You" else "assistant"
             marks[number] = Label(role, line.text[said.end() :] or None, opens=True)
+    return marks if _take_turns(marks) else {}
+
+
+def _take_turns(marks: Mapping[int, Label]) -> bool:
     roles = [label.role for label in marks.values()]
-    return marks if roles[:1] == ["user"] and all(one != other for one, other in pairwise(roles)) else {}
+    return roles[:1] == ["user"] and all(one != other for one, other in pairwise(roles))
+
+
+def _exported(lines: Sequence[Line]) -> dict[int, Label]:
+    """The markers of a chat that was exported below headings, which take turns, or that VS Code copied, in which the
+    user's login stands at least twice; none for any other text."""
+    fenced = code_fences(lines).inside
+    headed: dict[int, Label] = {}
+    for number, line in enumerate(lines):
+        if line.text[:1] == "#" and number not in fenced and (found := _HEADED.match(line.text)):
+            headed[number] = Label(_EXPORTED[found[1].lower()], None, opens=True)
+    if _are_both(headed) and _take_turns(headed):
+        return headed
+    first = next((line.text for line in lines if line.text.strip()), "")
+    login = found[0] if (found := _LOGIN.match(first)) and found[1].lower() not in SPEAKERS else ""
+    marks: dict[int, Label] = {}
+    for number, line in enumerate(lines if login else ()):
+        said = _INLINE.match(line.text)
+        if number not in fenced and line.text.startswith(login):
+            marks[number] = Label("user", line.text[len(login) :] or None, opens=True)
+        elif number not in fenced and said and said[2] == "GitHub Copilot":
+            marks[number] = Label("assistant", line.text[said.end() :] or None, opens=True)
+    often = sum(label.role == "user" for label in marks.values()) > 1
+    return marks if often and _are_both(marks) else {}
 
 
 # --- JSON of no kind that is known: settings, logs, data, or the conversations of a tool that has no reader here -----

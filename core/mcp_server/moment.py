@@ -183,7 +183,7 @@ def read(
     turns = sorted(shown.turns, key=lambda one: (abs(one.number - turn), -one.number)) if turn else list(shown.turns)
     if end:
         turns.reverse()
-    rows = _page(turns, called, turn, role, room - len(about) - 140, start)
+    rows = _page(turns, called, turn, role, room - len(about) - 2 * len(called) - 110, start)
     return _told(now, [about, *rows], characters)
 
 
@@ -196,19 +196,24 @@ def _page(turns: Sequence[Any], called: str, turn: int, role: str, room: int, st
     for one in turns:
         short = one.role in ("tool", "system") and one.number != turn and not role
         head, tail = TOOL_TURN if short else _bounds(room, first=not texts)
-        text = one.text.strip()[start if one.number == turn else 0 :]
+        named = one.number == turn
+        text = one.text.strip()[start if named else 0 :]
+        if named and start and not text:
+            raise KnowledgeError("usage", f"turn {turn} has {len(one.text.strip())} characters", called)
+        pointer = ""
         if len(text) > head + tail:
-            text = f"{text[: head + tail]} …" if start and one.number == turn else cut(text, head, tail)
-            if one.number == turn:
-                rest = f"(more of this turn: read {called}:{turn}@{start + head + (tail if start else 0)})"
+            to = start + head + (tail if start else 0)
+            pointer = f"(more of this turn: read {called}:{turn}@{to})" if named else ""
+            text = f"{text[: head + tail]} …" if named and start else cut(text, head, tail)
         row = f"[{one.number} {one.role}] {text}"
         if len(row) > room:
             break
+        rest = pointer or rest
         room -= len(row) + 1
         texts[one.number] = row
     left = [one.number for one in turns if one.number not in texts]
     more = f"({count(len(left), 'more turn')} did not fit, the next is {called}:{min(left)})" if left else ""
-    return [*(texts[number] for number in sorted(texts)), rest, more]
+    return [rest, *(texts[number] for number in sorted(texts)), more]
 
 
 def _of_document(now: Workspace, chunk: str, around: int, project: str, characters: int) -> str:
@@ -219,7 +224,7 @@ def _of_document(now: Workspace, chunk: str, around: int, project: str, characte
 
 
 def _bounds(room: int, *, first: bool) -> tuple[int, int]:
-    most = max(200, int(room * (LONG_TURN if first else 0.4)) - 40)
+    most = min(max(200, int(room * (LONG_TURN if first else 0.4)) - 40), max(60, room - 60))
     return most * 2 // 3, most // 3
 
 

@@ -104,7 +104,9 @@ def sniff(head: str) -> bool:
     banner = next((at for at, row in enumerate(rows[:_HEAD_LINES]) if BANNER.match(row)), -1)
     above = [row for row in rows[: max(banner, 0)] if row.strip()]
     if banner >= 0 and len(above) <= _BANNER_LINES:
-        return not any(row.lstrip().startswith("```") or is_marked(row) for row in above)
+        return any(map(opens, rows[banner:])) and not any(
+            row.lstrip().startswith("```") or is_marked(row) for row in above
+        )
     first = next((row for row in rows if row.strip()), "")
     return (
         opens(first)
