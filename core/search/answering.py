@@ -44,7 +44,8 @@ AT_END = 0.15
 AROUND = 2
 """The sentences on either side that speak for the one between them."""
 OF_AROUND = 0.8
-"""Their weight beside its own. Where the whole turn counts instead, a passage tells 61 of 88 key points for 71."""
+"""Their weight beside its own. Where the whole turn counts instead, a passage tells 61 of 88 key points for 71 (at a
+weight of 0.6)."""
 AGAIN = 0.6
 """The weight of a word that an earlier sentence had, beside a new one."""
 OF_USER = 0.3
@@ -55,7 +56,8 @@ ANNOUNCES = -0.4
 """The weight of a sentence that announces work."""
 TOLD = 0.00015
 """What each character that a turn has told already takes from its next sentence, or a long message would fill the
-excerpt alone. With 0.0003 a passage of 3,000 characters has 63 % of the quotes that answer 52 questions, so 66 %."""
+excerpt alone. With 0.0003, and 0.6 around, a passage of 3,000 characters has 63 % of the quotes that answer 52
+questions, so 66 %."""
 PASTED = 1500
 """Above this length a user's turn counts as pasted: the longer it is, the less of `OF_USER` it gets."""
 REPLY = 40
