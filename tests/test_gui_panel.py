@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import threading
@@ -14,6 +15,7 @@ from unittest.mock import patch
 import pytest
 
 import gui.gather
+import gui.harvest_run
 from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.bullets import add
 from core.commands.forget import forget
@@ -21,6 +23,7 @@ from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.status import status
 from core.commands.workspace import open_workspace
+from core.harvest.report import HarvestReport
 from gui.views.conversations import Wish
 from tests.chatty_model import chatty_model
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
@@ -148,9 +151,43 @@ def test_a_slow_harvest_is_stopped_in_the_middle_and_leaves_whole_conversations(
             assert report is not None and report.cancelled and 1 <= report.harvested < 6
             told = desk.dpg.get_value(panel.shell._toast._words)
             assert told.startswith(f"Stopped: {report.harvested} conversation"), "what ends in the background is told"
+            desk.click(panel.shell._toast._button.item)
+            assert panel.harvest.dialog.is_open and panel.run.now.report is report, "its end, and no new dry run"
+            desk.press("Return")
+            assert not panel.harvest.dialog.is_open
             after = attempt(status, workspace)
             assert isinstance(after, Ok) and after.value.ledger["harvested"] == report.harvested
             assert after.value.pending["interrupted"] is False
+
+
+def test_a_harvest_that_fails_in_the_background_is_told(
+    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its dialog was closed, and nothing said that no conversation had been read."""
+    workspace, go = workspace_at(at_home), threading.Event()
+    real = gui.harvest_run.harvest
+
+    def slow(*given: Any, **how: Any) -> HarvestReport:
+        if "progress" in how:
+            go.wait(PATIENCE_SECONDS)
+            raise OSError(errno.ENOSPC, "No space left on device", str(workspace.paths.home))
+        return real(*given, **how)
+
+    monkeypatch.setattr(gui.harvest_run, "harvest", slow)
+    with seated(desk, workspace) as seat:
+        panel = seat.panel
+        seat.panel.shell.run("harvest")
+        seat.until(lambda: panel.run.now.phase == "planned")
+        desk.press("Return")
+        seat.until(lambda: panel.run.now.phase == "running")
+        desk.press("Escape")
+        go.set()
+        seat.until(lambda: panel.run.now.phase == "failed")
+        banner = panel.workbench.banner
+        assert banner.shown is not None and "No space left" in banner.shown.message
+        desk.click(banner._button.item)
+        seat.until(lambda: panel.run.now.phase == "planned")
+        assert panel.harvest.dialog.is_open
 
 
 def test_the_switch_changes_one_word_of_the_settings_file(desk: Desk, at_home: Path) -> None:

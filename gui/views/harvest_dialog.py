@@ -275,9 +275,11 @@ class HarvestDialog:
 
     def open(self, sources: tuple[str, ...] = ()) -> None:
         """Show the run as it is; where there is none, begin with a dry run, of these sources alone if any are named."""
-        if self.dialog.is_open:
-            return
-        self._run.look(sources)
+        if not self.dialog.is_open:
+            self._run.look(sources)
+            self._show()
+
+    def _show(self) -> None:
         self._shown = None
         self.dialog.open()
         self._changed()
@@ -316,13 +318,14 @@ class HarvestDialog:
         return False
 
     def _changed(self) -> None:
-        """Another phase: other parts, other buttons. Of one that ended in the background a toast tells."""
-        report = self._run.now.report
-        if not self.dialog.is_open and report is not None and not self._run.now.undone:
-            self._shell.toast(ended_words(report), action="Show", on_action=self.open)
-        if not self.dialog.is_open or self._run.now is self._shown:
+        """Another phase: other parts, other buttons."""
+        run = self._run.now
+        if not self.dialog.is_open:
+            self._tell_background(run)
             return
-        run, before, self._shown = self._run.now, self._shown, self._run.now
+        if run is self._shown:
+            return
+        before, self._shown = self._shown, run
         part = {PLANNED: "plan", RUNNING: "run", ENDED: "run"}.get(run.phase, "wait")
         for name, item in self._parts.items():
             dpg.configure_item(item, show=name == part)
@@ -344,6 +347,20 @@ class HarvestDialog:
         self.dialog.confirm_button.show(run.phase in (PLANNED, ENDED, FAILED))
         if before is None or before.phase != run.phase:
             self.refresh(self._shell.state)
+
+    def _tell_background(self, run: Run) -> None:
+        """Say how a harvest ended while the dialog was closed."""
+        if run.report is not None and not run.undone:
+            self._shell.toast(ended_words(run.report), action="Show", on_action=lambda: self._show_again(run))
+        elif run.phase == FAILED and run.watch is not None and run.error is not None:
+            self._shell.error(run.error, "Harvest…", self.open)
+
+    def _show_again(self, run: Run) -> None:
+        """That run as it ended, unless another one has begun since."""
+        if not self.dialog.is_open and self._run.now is run:
+            self._show()
+        else:
+            self.open()
 
     def _show_wait(self, run: Run) -> None:
         failed = run.phase == FAILED and run.error is not None
