@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from core.commands.context import context
+from core.commands.panel.evidence import how_it_served
+from core.experience.record import served
 from gui.actions import SHORTCUTS
 from gui.toolkit.keys import KEY_NAMES, MODIFIERS
 from gui.views.inspector.rows import BUTTONS
@@ -160,6 +163,39 @@ def test_the_inspector_speaks_of_what_the_open_view_shows(desk: Desk, at_home: P
         desk.press(control_of("conversations"))
         seat.settle()
         assert seat.state.selected == chosen
+
+
+def test_what_a_conversation_starts_with_and_the_settings_file_are_an_action_away(
+    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The digest is pasted into a tool that `connect` does not know, and the file of the settings is a person's own."""
+    opened: list[str] = []
+    monkeypatch.setattr("gui.shell.open_outside", lambda path, *_: opened.append(path) or path)
+    workspace = harvested_at(at_home)
+    with seated(desk, workspace) as seat:
+        seat.panel.shell.run("context.copy")
+        seat.settle()
+        copied = desk.dpg.get_clipboard_text()
+        assert copied == context(workspace).prefix.text and workspace.paths.digest.read_text("utf-8").strip() in copied
+        seat.panel.shell.run("config.open")
+        seat.settle()
+        assert [Path(path).name for path in opened] == ["config.toml"]
+
+
+def test_how_a_line_served_is_said_by_keys(desk: Desk, at_home: Path) -> None:
+    """What helped comes first another time, and what misled is reviewed: from the panel, too."""
+    workspace = harvested_at(at_home)
+    with seated(desk, workspace, choices={"view": "knowledge"}) as seat:
+        desk.press("Down")
+        desk.press("u")
+        view: Any = seat.panel.workbench.views["knowledge"]
+        seat.until(lambda: view._menu.is_open)
+        desk.press("Down")
+        desk.press("Return")
+        seat.settle()
+        said = how_it_served(workspace, view.list.current.text)
+        assert said and said in desk.dpg.get_value(seat.panel.shell._toast._words)
+        assert served(workspace.paths.experience, [view.list.current.text]).popitem()[1].counts() == {"partial": 1}
 
 
 def test_the_keys_dialog_opens_by_f1_and_closes_by_esc(desk: Desk, at_home: Path) -> None:
