@@ -16,7 +16,7 @@ from core.base import files
 from core.base.checked_lines import decode_line
 from core.base.conflict import may_conflict
 from core.base.entry import statement_key, statement_mark
-from core.base.markdown import parse_bullets, split_lines, split_provenance, without_emphasis
+from core.base.markdown import is_bullet, parse_bullets, split_lines, split_provenance, without_emphasis
 from core.base.paths import Paths
 from core.factindex import index
 from core.factindex.facts import FACT_CHARACTERS, as_fact, marks_of
@@ -25,7 +25,6 @@ from core.factindex.record import History, history_of, record_path
 from core.knowledge.categories import CATEGORY_FILES, note_files, read_text
 from core.knowledge.removed import Removed, read_removed
 
-_DASH = "- "
 _SIGNS = bytes(code for code in range(128) if not chr(code).isalnum() and chr(code) not in "~\n")
 """What two lines may differ in that say the same; not the tilde, by which a struck one is told from the others."""
 FEW = 10
@@ -110,7 +109,7 @@ class _Lines:
     def __init__(self, places: Iterable[Path]) -> None:
         self._by_letters: dict[bytes, list[str]] = {}
         for line in (line for place in places for line in _bullets_in(read_text(place))):
-            said = split_provenance(line[len(_DASH) :])[0]
+            said = split_provenance(line[2:])[0]
             said = said if len(said) <= FACT_CHARACTERS else as_fact(said)
             self._by_letters.setdefault(_letters(said), []).append(line)
 
@@ -128,9 +127,10 @@ def _letters(text: str) -> bytes:
 
 
 def _bullets_in(text: str) -> list[str]:
-    """The lines that are bullets; of a merge conflict those of both sides."""
-    lines = [row.raw for row in parse_bullets(text)] if may_conflict(text) else split_lines(text)
-    return [line for line in lines if line.startswith(_DASH)]
+    """The lines that are bullets, a wrapped one as one line; of a merge conflict those of both sides."""
+    if may_conflict(text) or "\n " in text or "\n\t" in text:
+        return [row.raw for row in parse_bullets(text)]
+    return [line for line in split_lines(text) if is_bullet(line)]
 
 
 def telling(paths: Paths) -> Callable[[str, str], bool]:

@@ -95,7 +95,7 @@ def test_files_are_split_at_line_feeds_only() -> None:
 
 
 def test_bullets_keep_what_belongs_to_them() -> None:
-    text = "- a [from: x, y, 2026-01-01]\n  more\n\tand more\n\n## Later\n* no\n- ~~b~~ [from: z, 2026-01-02]\n"
+    text = "- a [from: x, y, 2026-01-01]\n  more\n\tand more\n\n## Later\nno\n- ~~b~~ [from: z, 2026-01-02]\n"
     text += "- c [from: d]\n"
     first, second, third = parse_bullets(text)
     assert (first.text, first.provenance, first.more) == (

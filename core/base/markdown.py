@@ -2,6 +2,9 @@
 
 A bullet is `- {text} [from: {conversation}, {YYYY-MM-DD}]`. Files are split on "\\n" alone:
 `str.splitlines` also splits on characters that a conversation can smuggle into a line.
+
+This program writes them in that form alone. It also reads what people and their editors make of them: another mark of
+a list, white space at the end, a sentence wrapped onto indented lines, a line that was struck through as a whole.
 """
 
 from __future__ import annotations
@@ -17,9 +20,13 @@ from core.base.marks import tame_line, without_invisible
 
 ITEM_CHARACTERS = 500
 
-_PROVENANCE = re.compile(r"\[from: (?P<source>.*), (?P<date>\d{4}-\d{2}-\d{2})\]\Z")
+_PROVENANCE = re.compile(r"\[from: (?P<source>.*), (?P<date>\d{4}-\d{2}-\d{2})\]\s*\Z")
+_RULE = re.compile(r"[-*+\s]*\Z")
 _SPACE = re.compile(r"[\s\x85\u2028\u2029\x1c-\x1f]+")
-
+MARKS = ("- ", "* ", "+ ")
+"""How a bullet begins: the first by this program, the others where an editor prefers them."""
+BOX = re.compile(r"\[[ xX]\] ")
+"""The box of a task, where somebody gave it one."""
 
 BY_HAND = "by-hand"
 """The source of what the user wrote themselves."""
@@ -40,8 +47,9 @@ class Provenance:
 class Bullet:
     """One line of a category file, with the indented lines that belong to it.
 
-    `text` is without the dash and the provenance; `raw` is the first line as it stands in the file; `line` counts
-    from 1; `section` is the nearest `## ` heading above, or "". `struck` is true for a line that was struck through.
+    `text` is without the mark, the box of a task and the provenance; `raw` is the first line as it stands in the file,
+    of a sentence that was wrapped its lines, joined by a space; `line` counts from 1; `section` is the nearest `## `
+    heading above, or "". `struck` is true for a line that was struck through, `ticked` for a task whose box is.
     `again` are the other conversations that said the same (knowledge/confirmed.py), the newest first, and `more_again`
     how many more there are than it names.
     """
@@ -53,6 +61,7 @@ class Bullet:
     section: str = ""
     more: tuple[str, ...] = ()
     struck: bool = False
+    ticked: bool = False
     again: tuple[Provenance, ...] = ()
     more_again: int = 0
 
@@ -69,7 +78,7 @@ class Bullet:
 
 
 def split_provenance(text: str) -> tuple[str, Provenance | None]:
-    """Take the provenance off the end of a line."""
+    """Take the provenance off the end of a line; white space behind it, as an editor leaves it, means nothing."""
     start = text.rfind("[from: ")
     found = _PROVENANCE.match(text, start) if start >= 0 else None
     if found is None:
@@ -103,11 +112,21 @@ def parse_bullets(text: str) -> list[Bullet]:
             pending, more = None, []
         if line.startswith("## "):
             section = line[3:].strip()
-        elif line.startswith("- "):
+        elif is_bullet(line):
             pending = (line, number, section)
     if pending is not None:
         bullets.append(_bullet(*pending, tuple(more)))
     return bullets
+
+
+def is_bullet(line: str) -> bool:
+    """Whether a bullet begins with this line; a rule across the page (`* * *`) is none."""
+    return line.startswith("- ") or (line.startswith(MARKS) and _RULE.match(line) is None)
+
+
+def unmarked(line: str) -> str:
+    """A bullet's line without its mark; any other line as it is."""
+    return line[2:] if line.startswith(MARKS) else line
 
 
 def is_struck(text: str) -> bool:
@@ -117,8 +136,19 @@ def is_struck(text: str) -> bool:
 
 def _bullet(raw: str, number: int, section: str, more: tuple[str, ...]) -> Bullet:
     text, provenance = split_provenance(raw[2:])
+    if more and provenance is None and not any(line.lstrip().startswith((*MARKS, "superseded by: ")) for line in more):
+        joined = " ".join([raw.rstrip(), *(line.strip() for line in more)])
+        whole, provenance = split_provenance(joined[2:])
+        text, raw, more = (whole, joined, ()) if provenance is not None else (text, raw, more)
+    box = BOX.match(text)
+    text = text[box.end() :] if box is not None else text
     struck = is_struck(text)
-    return Bullet(text[2:-2].strip() if struck else text, provenance, raw, number, section, more, struck)
+    if struck:
+        text = text[2:-2].strip()
+        if provenance is None:  # the whole line, its provenance too
+            text, provenance = split_provenance(text)
+    ticked = box is not None and box[0] != "[ ] "
+    return Bullet(text, provenance, raw, number, section, more, struck, ticked)
 
 
 def bullet_line(text: str, provenance: Provenance | None) -> str:

@@ -139,13 +139,13 @@ def stands(file: str, line: str) -> bool:
 def standing(file: str, line: str) -> str:
     """A line that an index has of a file as it stands there, with its marks; "" where it does no more."""
     from core.base.entry import statement_key
-    from core.base.markdown import parse_bullets
+    from core.base.markdown import is_bullet, parse_bullets
 
     line = line.partition("\n")[0]
     telling, said = max(re.findall(r"\w+", line), key=len, default=""), statement_key(line)
     try:
         with open(file, encoding="utf-8", errors="replace") as opened:
-            rows = [row for row in opened if row.startswith("- ") and telling in row]
+            rows = [row for row in opened if telling in row and is_bullet(row)]
     except OSError:
         return ""
     return next((row.text for row in parse_bullets("".join(rows)) if row.key == said and not row.struck), "")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from core.base.markdown import Bullet, is_struck, sanitise_line, split_provenance
+from core.base.markdown import BOX, MARKS, Bullet, is_struck, parse_bullets, sanitise_line, split_provenance
 from core.base.result import KnowledgeError
 from core.knowledge.categories import CATEGORY, QUARANTINE, TASKS_FILE
 from core.knowledge.hunks import Hunk, bare, block_end, line_break, made, place_in, section_at, whole_line
@@ -62,22 +62,37 @@ def clean_text(text: str) -> str:
 def locate(lines: Sequence[str], ref: BulletRef) -> int:
     """The index of the bullet; KnowledgeError(changed-outside) when another line stands there."""
     at = ref.line - 1
-    if not ref.raw.startswith("- ") or not 0 <= at < len(lines) or bare(lines[at]) != ref.raw:
+    if not ref.raw.startswith(MARKS) or not 0 <= at < len(lines) or _standing(lines, at)[0] != ref.raw:
         message = f"line {ref.line} no longer holds this bullet; nothing was written"
         raise KnowledgeError("changed-outside", message, ref.file, LOOK_AGAIN)
     return at
+
+
+def _standing(lines: Sequence[str], at: int) -> tuple[str, int]:
+    """The bullet that begins at a line as `parse_bullets` has it, and on how many lines its sentence stands; ("", 0)
+    for none."""
+    block = lines[at : block_end(lines, at)]
+    found = next(iter(parse_bullets("".join(block))), None)
+    return ("", 0) if found is None else (found.raw, len(block) - len(found.more))
 
 
 # --- one line --------------------------------------------------------------------------------------------------------
 
 
 def _parts(raw: str) -> tuple[str, str, str]:
-    """`- ` with odd spacing, the text, and all that follows it (spaces, provenance)."""
+    """`- ` with odd spacing and the box of a task, the text, and all that follows it (spaces, provenance). Of a line
+    that was struck through as a whole the text alone is."""
     _, provenance = split_provenance(raw[2:])
     tail = str(provenance) if provenance is not None else ""
-    head = raw[: len(raw) - len(tail)]
+    head = raw.rstrip().removesuffix(tail)
     text = head[2:].strip()
     start = head.index(text, 2) if text else len(head)
+    if box := BOX.match(text):
+        start, text = start + box.end(), text[box.end() :]
+    if is_struck(text) and provenance is None:
+        inner, provenance = split_provenance(text[2:-2])
+        if provenance is not None:
+            return head[:start], f"~~{inner}~~", f" {provenance}"
     return head[:start], text, raw[start + len(text) :]
 
 
@@ -105,8 +120,9 @@ def superseded(lines: list[str], ref: BulletRef, by: str) -> list[Hunk]:
     at, ending = locate(lines, ref), line_break(lines)
     if is_struck(text) or not text:
         raise KnowledgeError("already-struck", "this bullet is struck through already", ref.file)
-    first = f"{lead}~~{text}~~{tail}" + (lines[at][len(ref.raw) :] or ending)
-    return [made(lines, at, 1, [first, f"  superseded by: {by}{ending}"], _section(ref.file, lines, at))[1]]
+    number = _standing(lines, at)[1]
+    first = whole_line(f"{lead}~~{text}~~{tail}" + _break_of(lines[at + number - 1]), ending)
+    return [made(lines, at, number, [first, f"  superseded by: {by}{ending}"], _section(ref.file, lines, at))[1]]
 
 
 def unstruck(lines: list[str], ref: BulletRef) -> list[Hunk]:
@@ -121,7 +137,12 @@ def _with_line(lines: list[str], ref: BulletRef, new: str) -> list[Hunk]:
     at = locate(lines, ref)
     if new == ref.raw:
         raise KnowledgeError("unchanged", "the bullet says that already; nothing was written", ref.file)
-    return [made(lines, at, 1, [new + lines[at][len(ref.raw) :]], _section(ref.file, lines, at))[1]]
+    number = _standing(lines, at)[1]
+    return [made(lines, at, number, [new + _break_of(lines[at + number - 1])], _section(ref.file, lines, at))[1]]
+
+
+def _break_of(line: str) -> str:
+    return line[len(bare(line)) :]
 
 
 def _section(file: str, lines: Sequence[str], at: int) -> str:
@@ -142,15 +163,20 @@ def without(lines: list[str], refs: Sequence[BulletRef]) -> list[Hunk]:
 
 
 def moved(lines: list[str], ref: BulletRef, section: str) -> list[Hunk]:
-    """A task with its indented lines at the end of the other section (`done` or `open`)."""
+    """A task with its indented lines at the end of the other section (`done` or `open`), its box as it is there."""
     if ref.file != TASKS_FILE:
         raise KnowledgeError("not-a-task", "only a task can be done or open", ref.file)
-    at = locate(lines, ref)
-    if section_at(lines, at) == section:
+    at, ending = locate(lines, ref), line_break(lines)
+    box, before = BOX.match(ref.raw, 2), section_at(lines, at)
+    ticked = box is not None and box[0] != "[ ] "
+    if ("done" if ticked else before) == section:
         raise KnowledgeError(f"already-{section}", f"this task is {section} already", ref.file)
-    ending = line_break(lines)
     block = [whole_line(line, ending) for line in lines[at : block_end(lines, at)]]
-    rest, cut = made(lines, at, len(block), (), section_at(lines, at))
+    if box is not None:
+        block[0] = f"{ref.raw[:2]}[{'x' if section == 'done' else ' '}] {block[0][box.end() :]}"
+    if before == section:
+        return [made(lines, at, len(block), block, before)[1]]
+    rest, cut = made(lines, at, len(block), (), before)
     return [cut, *inserted(rest, block, section, ending)]
 
 

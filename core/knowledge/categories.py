@@ -61,7 +61,8 @@ def text_in(data: bytes) -> str:
 
 
 def bullets_in(text: str, category: str) -> list[Bullet]:
-    """The bullets of one category in the text of its file. Task bullets before any heading count as open."""
+    """The bullets of one category in the text of its file. Task bullets before any heading count as open, one whose box
+    is ticked as done wherever it stands."""
     from core.base.markdown import parse_bullets
 
     bullets = parse_bullets(text)
@@ -79,7 +80,7 @@ def bullets_in(text: str, category: str) -> list[Bullet]:
             elif role != ANCESTOR:
                 done = True if is_done_heading(line) else False if is_open_heading(line) else done
         at = bullet.line - 1
-        if done == wanted:
+        if (done or bullet.ticked) == wanted:
             chosen.append(bullet)
     return chosen
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.base import files
-from core.base.markdown import ARROW, BY_HAND, CONFLICTS_LEFT, NO_RESULT, NOT_COMMITTED, Bullet, Provenance
+from core.base.markdown import ARROW, BY_HAND, CONFLICTS_LEFT, NO_RESULT, NOT_COMMITTED, Bullet, Provenance, unmarked
 from core.base.marks import BREAKS, for_prompt, tame
 from core.base.paths import Paths
 from core.base.project import NO_BRANCH
@@ -220,14 +220,14 @@ def digest_lines(statement: Statement, doubt: str = "") -> str:
     """A statement as it stands in the digest: `- text (in 3 conversations) [from: the newest, DATE]`, with its `doubt`
     in brackets before that."""
     bullet, number = statement.bullet, statement.conversations
-    raw = bullet.raw
+    raw = f"- {unmarked(bullet.raw)}"
     if number > 1 or doubt:
         came = [one for one in (bullet.provenance, *bullet.again) if one is not None]
         newest = max(came, key=lambda one: one.date, default=None)
         tail = str(bullet.provenance) if bullet.provenance is not None else ""
         told = [f"({doubt})"] if doubt else []
         told += [f"(in {number} conversations)"] if number > 1 else []
-        raw = " ".join((raw.removesuffix(tail).rstrip(), *told, str(newest or ""))).rstrip()
+        raw = " ".join((raw.rstrip().removesuffix(tail).rstrip(), *told, str(newest or ""))).rstrip()
     return "\n".join(BREAKS.sub(" ", line) for line in (raw, *bullet.more))
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.base.conflict import may_conflict, roles_of
+from core.base.markdown import is_bullet
 from core.knowledge.categories import is_done_heading, is_open_heading
 
 BOM = "\ufeff"
@@ -301,7 +302,7 @@ def _section(lines: Sequence[str], section: str) -> tuple[int | None, int]:
     if start is not None:
         return start, _next_heading(lines, start + 1)
     first = len(lines) if done is None else done
-    loose = next((at for at in range(first) if lines[at].startswith("- ")), None)
+    loose = next((at for at in range(first) if is_bullet(lines[at])), None)
     return (None, first) if loose is None else (loose, min(first, _next_heading(lines, loose)))
 
 

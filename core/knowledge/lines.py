@@ -18,7 +18,7 @@ from pathlib import Path
 from core.base import files
 from core.base.entry import statement_key
 from core.base.locks import folder_lock
-from core.base.markdown import parse_bullets, split_provenance
+from core.base.markdown import is_bullet, parse_bullets, split_provenance
 from core.knowledge.categories import NEW_TASKS, QUARANTINE, TASKS_FILE, bullets_in, text_in
 from core.knowledge.hunks import place_in
 from core.knowledge.swap import EDITOR_WAIT, EditorWait, swap_in
@@ -112,7 +112,7 @@ _RUN = re.compile(r"[a-z0-9]+")
 
 def key_of(line: str) -> str:
     """What a planned line says, in the form in which all say it that say the same; "" for what is no bullet."""
-    return statement_key(split_provenance(line[2:])[0]) if line.startswith("- ") else ""
+    return statement_key(split_provenance(line[2:])[0]) if is_bullet(line) else ""
 
 
 def statements_in(name: str, data: bytes, wanted: Collection[str] | None = None) -> tuple[frozenset[str], ...]:
@@ -136,7 +136,9 @@ def _likely(text: str, wanted: Iterable[str]) -> str:
     runs = {max(_RUN.findall(key), key=len, default="") for key in wanted}
     rows = text.split("\n")
     return "\n".join(
-        row for row in rows if row[:2] != "- " or not row.isascii() or any(run in row.lower() for run in runs)
+        row
+        for row, below in zip(rows, (*rows[1:], ""), strict=True)
+        if row[:2] != "- " or not row.isascii() or below[:1] in (" ", "\t") or any(run in row.lower() for run in runs)
     )
 
 

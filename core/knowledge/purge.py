@@ -20,10 +20,11 @@ from typing import Any
 from core.base import files
 from core.base.checked_lines import decode_line, encode
 from core.base.entry import statement_key, statement_mark
-from core.base.markdown import parse_bullets, split_provenance
+from core.base.markdown import MARKS, is_bullet, parse_bullets, split_provenance
 from core.base.paths import Paths
 from core.knowledge.bullet_text import held_item
 from core.knowledge.categories import CATEGORY_FILES, QUARANTINE
+from core.knowledge.hunks import block_end
 from core.knowledge.removed import REMOVED, hashed, read_removed, with_hash
 from core.knowledge.same import mark_of_text
 from core.knowledge.swap import replace_expected
@@ -109,7 +110,7 @@ class Purge:
         if isinstance(value, str):
             if value in self.marks or statement_mark(value) in self.marks or self.says(value):
                 return DROP
-            return value if value.startswith("- ") else self.without(value)
+            return value if value.startswith(MARKS) else self.without(value)
         if isinstance(value, list):
             rows = [row for one in value if (row := self.scrubbed(one)) is not DROP]
             named = any(isinstance(one, str) and one in self.marks for one in value)
@@ -164,7 +165,7 @@ def _readings(line: str) -> Iterator[str]:
     yield text
     if text.startswith(_POINTER):
         yield split_provenance(text.removeprefix(_POINTER))[0]
-    elif text.startswith("- "):
+    elif is_bullet(text):
         for bullet in parse_bullets(text):
             yield bullet.text
             yield _MARK.sub("", bullet.text)
@@ -322,10 +323,11 @@ def _rows(data: bytes, purge: Purge) -> Iterator[bytes]:
 
 def _lines(text: str, purge: Purge) -> Iterable[str]:
     """Lines of markdown without the bullets that say it, nor what is indented below them."""
+    lines = re.split(r"(?<=\n)", text)
     inside = False
-    for line in re.split(r"(?<=\n)", text):
+    for at, line in enumerate(lines):
         if inside and line[:1] in (" ", "\t") and line.strip():
             continue
-        inside = line.startswith("- ") and purge.says(line)
+        inside = is_bullet(line) and purge.says(parse_bullets("".join(lines[at : block_end(lines, at)]))[0].raw)
         if not inside and not (line.strip().startswith(_POINTER) and purge.says(line)):
             yield line

@@ -29,7 +29,7 @@ from functools import cached_property
 
 from core.base import files
 from core.base.entry import statement_key
-from core.base.markdown import BY_HAND, Bullet, parse_bullets, split_provenance
+from core.base.markdown import BY_HAND, Bullet, parse_bullets, split_provenance, unmarked
 from core.base.paths import Paths
 
 REMOVED = "removed.md"
@@ -149,7 +149,7 @@ def _expired(data: bytes) -> frozenset[str]:
 
 def statement_of(bullet: Bullet) -> RemovedStatement:
     """What one line of the file says."""
-    said = bullet.raw.removeprefix("- ").strip()
+    said = unmarked(bullet.raw).strip()
     found = _MARK.search(said)
     text = split_provenance(said[: found.start()] if found else said)[0].strip()
     return RemovedStatement(text, found["how"] if found else "", found["day"] if found else "", bullet.raw)

@@ -18,7 +18,7 @@ from pathlib import PurePath
 from typing import Any
 
 from core.base import locks
-from core.base.markdown import split_provenance
+from core.base.markdown import is_bullet, split_provenance, unmarked
 from core.base.paths import Paths, project_paths
 from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.base.trust import allow_written
@@ -121,7 +121,7 @@ def _words(rows: list[Change]) -> str:
     row = next((row for row in rows if row.added or row.removed), None)
     if row is None:
         return ""
-    moved = [line for line in row.removed if line.startswith("- ") and line in row.added]
+    moved = [line for line in row.removed if is_bullet(line) and line in row.added]
     if moved:
         hunks = row.edit.hunks if row.edit is not None else ()
         where = next((hunk.section for hunk in hunks if moved[0] in map(bare, hunk.added)), "")
@@ -134,7 +134,7 @@ def _words(rows: list[Change]) -> str:
 
 
 def _short(line: str) -> str:
-    text = split_provenance(line.removeprefix("- "))[0]
+    text = split_provenance(unmarked(line))[0]
     return text if len(text) <= TEXT_CHARACTERS else f"{text[: TEXT_CHARACTERS - 1]}…"
 
 

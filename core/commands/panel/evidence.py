@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files
-from core.base.markdown import parse_bullets, split_provenance
+from core.base.markdown import parse_bullets, split_provenance, unmarked
 from core.base.result import KnowledgeError
 from core.base.secrets.redact import redact
 from core.commands.panel.bullets import Event, confirmed_here, events_of, plan_of
@@ -93,7 +93,7 @@ class Evidence:
 def evidence(workspace: Workspace, match: str, *, steps: bool = False) -> Evidence | tuple[str, ...]:
     """`knowledge evidence MATCH`: what showed one line to be true; with `steps` the steps of a playbook alone."""
     ref = resolve_bullet(workspace.paths, "", match).refs[0]
-    text = split_provenance(ref.raw.removeprefix("- "))[0]
+    text = split_provenance(unmarked(ref.raw))[0]
     if steps:
         parts = steps_in(text) if ref.file == "playbooks.md" else ()
         if not parts:
@@ -106,7 +106,7 @@ def evidence(workspace: Workspace, match: str, *, steps: bool = False) -> Eviden
 
 def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Sequence[Event]) -> Evidence:
     """What is kept of a line whose past is known (`events`, newest first). Where nothing is, only its own words."""
-    text, came = split_provenance(raw.removeprefix("- "))
+    text, came = split_provenance(unmarked(raw))
     steps = steps_in(text) if file == "playbooks.md" else ()
     [bullet] = confirmed_bullets(confirmed_here(workspace), file, parse_bullets(raw))
     bare = Evidence(file, line, text, steps=steps, again=tuple(map(str, bullet.again)))
@@ -121,7 +121,7 @@ def evidence_of(workspace: Workspace, file: str, line: int, raw: str, events: Se
     plan = plan_of(workspace, run or str(entry.get("run", "")), sha)
     if plan is None:
         return bare
-    words = split_provenance(harvested.after.removeprefix("- "))[0] if harvested is not None else text
+    words = split_provenance(unmarked(harvested.after))[0] if harvested is not None else text
     mark = mark_of_text(words)
     quote, place = table_in(plan.facts, "quotes").get(mark), table_in(table_in(plan.facts, "evidence"), mark)
     kept = table_in(plan.facts, "steps").get(mark)

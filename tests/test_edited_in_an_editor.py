@@ -1,0 +1,147 @@
+"""Lines as editors leave them: if these fail, a line that stands in its file is called gone, put back beside itself,
+shown in every project, or not forgotten."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from core.base.markdown import Provenance, parse_bullets
+from tests.cli_call import call
+from tests.harvest_world import FakeModel, World, never, nobody_waits_for_editors, says
+
+SENTENCE = "The build of the shop needs Node 20, because the bundler reads its lockfile"
+
+
+@pytest.fixture(autouse=True)
+def _no_editor_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    nobody_waits_for_editors(monkeypatch)
+
+
+def wrapped(line: str) -> str:
+    return line.replace("Node 20, because ", "Node 20, because\n  ").replace("lockfile [from", "lockfile\n  [from")
+
+
+EDITS: dict[str, Callable[[str], str]] = {
+    "a space at the end": lambda line: f"{line} ",
+    "a tab at the end": lambda line: f"{line}\t",
+    "a star": lambda line: f"*{line[1:]}",
+    "a plus": lambda line: f"+{line[1:]}",
+    "wrapped": wrapped,
+    "wrapped, with carriage returns": lambda line: wrapped(line).replace("\n", "\r\n"),
+    "wrapped below a star": lambda line: f"*{wrapped(line)[1:]}",
+}
+
+
+def ask(world: World, *words: str) -> str:
+    code, out, err = call("--home", str(world.paths.home), *words)
+    assert code == 0, err
+    return out
+
+
+def rows(world: World, *which: str) -> list[dict[str, Any]]:
+    words = which or ("facts",)
+    found: list[dict[str, Any]] = json.loads(ask(world, "list", *words, "--project", "all", "--json"))["bullets"]
+    return found
+
+
+@pytest.mark.parametrize("how", EDITS)
+def test_a_line_is_the_same_line_as_an_editor_leaves_it(world: World, how: str) -> None:
+    world.converse("a")
+    world.run(says(facts=[SENTENCE]))
+    [before] = rows(world)
+    written = world.text("facts.md")
+    edited = "".join(f"{EDITS[how](line)}\n" if line.startswith("- ") else f"{line}\n" for line in written.split("\n"))
+    world.knowledge("facts.md", edited)
+
+    [row] = rows(world)
+    assert (row["text"], row["id"], row["provenance"]) == (before["text"], before["id"], before["provenance"])
+    assert not world.run(FakeModel(never)).notes and "nothing waits" in ask(world, "review"), "it did not vanish"
+    world.converse("b")
+    world.run(says(facts=[SENTENCE]))
+    assert world.text("facts.md") == edited, "what a second conversation says again is known"
+    assert f"- {SENTENCE} (in 2 conversations) [from: " in world.text("digest.md").replace("\n  ", " ")
+
+    ask(world, "edit", row["id"], "The build needs Node 22")
+    [row] = rows(world)
+    assert row["text"] == "The build needs Node 22" and row["provenance"] == before["provenance"], (
+        "it keeps where it comes from"
+    )
+    assert "bundler" not in world.text("facts.md"), "the whole sentence went"
+    ask(world, "rm", row["id"])
+    assert rows(world) == [] and world.text("facts.md").split() == ["#", "Facts"]
+
+
+@pytest.mark.parametrize("how", EDITS)
+def test_what_is_removed_for_good_goes_in_each_form(world: World, how: str) -> None:
+    world.converse("a")
+    world.run(says(facts=[SENTENCE]))
+    world.knowledge(
+        "facts.md",
+        "\n".join(EDITS[how](line) if line[:1] == "-" else line for line in world.text("facts.md").split("\n")),
+    )
+    ask(world, "rm", rows(world)[0]["id"], "--forever", "--yes")
+    left = [path for path in world.paths.knowledge.rglob("*") if path.is_file() and b"lockfile" in path.read_bytes()]
+    assert left == []
+
+
+def test_a_line_struck_through_as_a_whole_is_struck_through(world: World) -> None:
+    """That is what an editor's key for it does with the line that is marked."""
+    world.converse("a")
+    world.run(says(facts=[SENTENCE, "Another one"]))
+    line = next(line for line in world.text("facts.md").split("\n") if SENTENCE in line)
+    world.knowledge("facts.md", world.text("facts.md").replace(line, f"- ~~{line[2:]}~~"))
+    assert not world.run(FakeModel(never)).notes and "nothing waits" in ask(world, "review")
+    assert SENTENCE not in world.text("digest.md") and "Another one" in world.text("digest.md")
+    [bullet] = [row for row in parse_bullets(world.text("facts.md")) if row.struck]
+    assert bullet.text == SENTENCE and bullet.provenance is not None
+    ask(world, "edit", f"facts.md:{bullet.line}", "The build needs Node 22")
+    assert re.search(r"^- ~~The build needs Node 22~~ \[from: \S+, \d{4}-\d\d-\d\d\]$", world.text("facts.md"), re.M)
+
+
+def test_a_box_that_is_ticked_by_hand_is_a_task_that_is_done(world: World) -> None:
+    world.knowledge("tasks.md", "# Tasks\n\n## Open\n\n- [ ] Renew the certificate\n- Water the plants\n\n## Done\n")
+    assert [row["text"] for row in rows(world, "tasks")] == ["Water the plants", "Renew the certificate"]
+    ask(world, "done", "Renew the certificate")
+    assert world.text("tasks.md").endswith("## Done\n\n- [x] Renew the certificate\n")
+    ask(world, "reopen", "Renew the certificate")
+    assert "- [ ] Renew the certificate\n\n## Done" in world.text("tasks.md")
+
+    world.knowledge("tasks.md", world.text("tasks.md").replace("[ ]", "[X]"))
+    assert [row["text"] for row in rows(world, "tasks")] == ["Water the plants"]
+    assert [row["text"] for row in rows(world, "tasks", "--done")] == ["Renew the certificate"]
+    code, _, err = call("--home", str(world.paths.home), "done", "Renew the certificate")
+    assert code and "done already" in err
+    ask(world, "reopen", "Renew the certificate")
+    assert "- [ ] Renew the certificate\n\n## Done" in world.text("tasks.md"), "it stands below Open still"
+
+
+def test_a_ticked_box_is_no_line_that_vanished(world: World) -> None:
+    world.converse("a")
+    world.run(says(tasks_open=[{"statement": "Renew the certificate"}, {"statement": "Water the plants"}]))
+    world.knowledge("tasks.md", world.text("tasks.md").replace("- Renew", "- [x] Renew"))
+    assert not world.run(FakeModel(never)).notes and "nothing waits" in ask(world, "review")
+    ask(world, "digest", "on")
+    assert "Renew" not in world.text("digest.md") and "Water" in world.text("digest.md")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- mine\n  - of another [from: x, 2026-01-01]\n", [("mine", None, ("  - of another [from: x, 2026-01-01]",))]),
+        (
+            "- ~~mine~~\n  superseded by: that [from: x, 2026-01-01]\n",
+            [("mine", None, ("  superseded by: that [from: x, 2026-01-01]",))],
+        ),
+        ("- said\n  on two lines [from: x, 2026-01-01]\n", [("said on two lines", Provenance("x", "2026-01-01"), ())]),
+        ("- mine\n  on two lines\n", [("mine", None, ("  on two lines",))]),
+        ("* * *\n*bold* words\n**more**\n+1\n-1\n", []),
+    ],
+)
+def test_only_a_sentence_that_goes_on_is_read_as_wrapped(text: str, said: list[tuple[Any, ...]]) -> None:
+    """A line of one's own with details below it, of which one cites a conversation, stays one's own."""
+    assert [(row.text, row.provenance, row.more) for row in parse_bullets(text)] == said
