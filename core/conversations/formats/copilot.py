@@ -2,8 +2,10 @@
 
 The command line writes `session-state/<id>/events.jsonl`: `{type, data, id, timestamp, parentId}` a line. Most lines
 are hooks and tools. A user's message is `user.message`: its `content` is what was typed, its `transformedContent`
-what the model was sent. What a sub-agent does names the call that started it (`parentToolCallId`). The maker does not
-document the format; this follows public sessions of versions 1.0 and the event types that the `copilot-sdk` publishes.
+what the model was sent. What a sub-agent does bears its `agentId`, in older versions the call that started it
+(`parentToolCallId`). Not every such message was typed: its `source` names a skill or an agent, or it says that
+autopilot or another session sent it. The maker does not document the format; this follows public sessions of versions
+1.0 and the event types that the `copilot-sdk` publishes.
 
 VS Code writes `chatSessions/<id>.jsonl`, from 1.109 on: the session as it began (`{kind: 0, v}`) and what was changed
 in it since: a value set (1), elements put behind those of an array, from index `i` on in their place (2), a member
@@ -22,6 +24,7 @@ from core.conversations.events import exit_status
 from core.conversations.records import Record, json_document, json_lines, keys_in, object_keys
 from core.conversations.turns import (
     Reading,
+    answered,
     arguments,
     kind_of,
     list_of,
@@ -36,6 +39,7 @@ from core.conversations.turns import (
 _FIRST = re.compile(
     r'\s*\{\s*"type"\s*:\s*"(?:session|user|assistant|tool|hook|system|permission|subagent|abort)[.\w]*"\s*,\s*"data"'
 )
+_ANSWER = "User responded: "
 _SILENT = ("session.", "hook.", "permission.", "assistant.", "tool.", "subagent.", "skill.", "abort", "external_tool.")
 
 
@@ -46,8 +50,8 @@ def sniff(head: str) -> bool:
 
 def read(name: str, data: bytes) -> Conversation:
     """Read one session."""
-    reading, told = Reading(), set[str]()
-    agents: dict[str, str] = {}  # by the call that started each
+    reading, told = Reading(), dict[str, str]()
+    agents: dict[str, str] = {}  # by the id of each, and the call that started it
     session = started = ""
     context: dict[str, Any] = {}
     for value in reading.values(json_lines(data)):
@@ -55,15 +59,16 @@ def read(name: str, data: bytes) -> Conversation:
         if not isinstance(kind, str) or not isinstance(detail, dict):
             reading.skipped += 1
             continue
-        parent = text_of(detail.get("parentToolCallId"))
-        reading.agent = agents.get(parent, "sub-agent") if parent else ""
+        by = text_of(value.get("agentId")) or text_of(detail.get("parentToolCallId"))
+        reading.agent = agents.get(by, "sub-agent") if by else ""
         reading.model = text_of(detail.get("model")) or reading.model if kind == "assistant.message" else reading.model
         if kind == "session.start" and not session:
             session, started = text_of(detail.get("sessionId")), text_of(detail.get("startTime"))
             context = table_of(detail.get("context"))
             reading.model = text_of(detail.get("selectedModel"))
         elif kind == "user.message":
-            if detail.get("source", "user") in ("user", "", None):
+            sent = by or detail.get("isAutopilotContinuation") or detail.get("crossSession")
+            if not sent and detail.get("source", "user") in ("user", "", None):
                 reading.person(text_of(detail.get("content")))
             else:
                 reading.say("system", text_of(detail.get("content")))
@@ -74,9 +79,10 @@ def read(name: str, data: bytes) -> Conversation:
             called = {"toolCallId": detail.get("toolCallId"), "name": detail.get("toolName")}
             _read_calls([{**called, "arguments": detail.get("arguments")}], reading, told)
         elif kind == "tool.execution_complete":
-            _read_result(detail, reading)
+            _read_result(detail, reading, told)
         elif kind == "subagent.started":
-            agents[text_of(detail.get("toolCallId"))] = text_of(detail.get("agentName")) or "sub-agent"
+            for id in (value.get("agentId"), detail.get("toolCallId")):
+                agents[text_of(id)] = text_of(detail.get("agentName")) or "sub-agent"
         elif kind == "session.compaction_complete":
             reading.summary(text_of(detail.get("summaryContent")))
         elif kind in ("system.message", "system.notification"):
@@ -87,16 +93,16 @@ def read(name: str, data: bytes) -> Conversation:
     return reading.conversation(name, "copilot_cli", id=session, started=started, **facts)
 
 
-def _read_calls(calls: Any, reading: Reading, told: set[str]) -> None:
-    """Calls of an answer; each is told once more when it begins: by their ids those that were `told` already."""
+def _read_calls(calls: Any, reading: Reading, told: dict[str, str]) -> None:
+    """Calls of an answer; each is told once more when it begins: the tools that were `told` already, by their ids."""
     for call in tables_of(calls):
         key = text_of(call.get("toolCallId"))
         if call.get("name") != "report_intent" and not (key and key in told):
-            told.add(key)
+            told[key] = text_of(call.get("name"))
             reading.call(call.get("name"), call.get("arguments"), id=key)
 
 
-def _read_result(detail: dict[str, Any], reading: Reading) -> None:
+def _read_result(detail: dict[str, Any], reading: Reading, told: dict[str, str]) -> None:
     success, error = detail.get("success"), table_of(detail.get("error"))
     message = text_of(error.get("message"))
     shown = (text_in(detail.get("result"), "content"), f"error: {message}" if message else "")
@@ -105,6 +111,12 @@ def _read_result(detail: dict[str, Any], reading: Reading) -> None:
     status = exit_status(text) if success else None
     failed = failed or bool(status) if failed is not None else None
     refused = error.get("code") in ("rejected", "denied")
+    if told.get(key) == "ask_user" and success and text.startswith(_ANSWER):
+        # The question stands in the call just above; its answer is what the user chose or typed.
+        said = text.removeprefix(_ANSWER)
+        reading.settle(key, "", failed=False, change=lambda event: answered(event, lambda *_: said))
+        reading.say("user", said)
+        return
     reading.result(text, id=key, failed=failed, status=status, refused=refused)
 
 
@@ -205,7 +217,8 @@ def _member(state: Any, step: Any) -> Any:
 
 def _read_request(value: dict[str, Any], reading: Reading) -> None:
     """What the user asked, and the parts of the answer; the pieces of one text come in many parts."""
-    reading.person(text_in(value.get("message"), "text"))
+    asked = text_in(value.get("message"), "text")
+    (reading.remind if value.get("isSystemInitiated") else reading.person)(asked)  # a command in a terminal has ended
     reading.model = text_of(value.get("modelId")) or reading.model
     metadata = table_of(table_of(value.get("result")).get("metadata"))
     rounds = tables_of(metadata.get("toolCallRounds"))
@@ -216,11 +229,13 @@ def _read_request(value: dict[str, Any], reading: Reading) -> None:
         kind = kind_of(part, "kind")
         if kind in ("", "markdownContent", "markdownVuln", "inlineReference"):
             said += _words(part)
-        elif kind in ("toolInvocationSerialized", "textEditGroup"):
+        elif kind in ("toolInvocationSerialized", "textEditGroup", "questionCarousel"):
             reading.say("assistant", said)
             said = ""
             if kind == "textEditGroup":
                 _read_edits(part, reading)
+            elif kind == "questionCarousel":
+                _read_questions(part, reading)
             else:
                 _read_tool(part, known, reading)
     reading.say("assistant", said)
@@ -249,6 +264,29 @@ def _read_edits(part: dict[str, Any], reading: Reading) -> None:
     if path := _path(part.get("uri")):
         reading.call("edit_file", {"path": path, "content": text}, id="edit")
         reading.settle("edit", "", failed=False if part.get("done") else None)
+
+
+def _read_questions(part: dict[str, Any], reading: Reading) -> None:
+    """Questions that were put to the user, and what they chose or typed."""
+    given, asked, said = table_of(part.get("data")), list[dict[str, Any]](), list[str]()
+    for row in tables_of(part.get("questions")):
+        if question := text_in(row.get("message"), "value") or text_of(row.get("title")):
+            asked.append({"question": question, "options": row.get("options")})
+            said.append(_chosen(row, given.get(text_of(row.get("id")))))
+    reading.say("assistant", "\n".join(row["question"] for row in asked))
+    reading.called("ask_questions", {"questions": asked}, id="questions")
+    if part.get("isUsed"):
+        reading.settle("questions", "", failed=False, change=lambda event: answered(event, lambda at, _: said[at]))
+        reading.say("user", "\n".join(filter(None, said)))
+
+
+def _chosen(question: dict[str, Any], answer: Any) -> str:
+    """An answer: a text, or the values of what was chosen, which are shown by their labels, and what was typed."""
+    row = table_of(answer)
+    chosen = [text_of(row.get("selectedValue")), *map(text_of, list_of(row.get("selectedValues")))]
+    labels = {text_of(one.get("value")): text_of(one.get("label")) for one in tables_of(question.get("options"))}
+    words = [text_of(answer), *(labels.get(one) or one for one in chosen), text_of(row.get("freeformValue"))]
+    return ", ".join(filter(None, words))
 
 
 def _read_tool(part: dict[str, Any], known: dict[str, dict[str, Any]], reading: Reading) -> None:
