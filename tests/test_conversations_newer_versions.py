@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+from pathlib import Path
 from typing import Any
 
+from core.conversations.collections.stores import OpenStore
 from core.conversations.conversation import Conversation
-from core.conversations.events import Call, Question
+from core.conversations.events import Call, Command, Question
+from core.conversations.read import read_conversation
 from tests.made_records import check_records, lines, said
-from tests.store_makers import AT
+from tests.store_makers import AT, MAKERS
 
 
 def calls(conversation: Conversation) -> list[Call]:
@@ -73,3 +78,58 @@ def test_answers_to_a_chats_questions_are_the_users_and_what_a_terminal_sends_is
     assert isinstance(question, Question) and [row[2] for row in question.asked] == [
         "8080, only here", "Never touch the wages.", "",
     ]  # fmt: skip
+
+
+# --- OpenCode 2 ---
+
+
+def test_sessions_of_opencode_2_are_read_and_those_that_it_copied_once(tmp_path: Path) -> None:
+    """It keeps the tables of the version before, and goes on with the same sessions in its own."""
+    path = tmp_path / "opencode.db"
+    made = MAKERS["opencode"](path)
+    store = OpenStore(str(path))
+    before = {row.id: store.content(row) for row in store.sessions()}
+    store.close()
+    made.execute("CREATE TABLE session_v2 (id, parent_id, directory, title, time_created, time_updated)")
+
+    def add(session: str, number: int, kind: str, key: str = "", **data: Any) -> None:
+        row = (key or f"msg_{session}-{number}", session, kind, number, AT + number, AT, json.dumps(data))
+        made.execute("INSERT INTO session_message VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+    for id in ("ses_1", "ses_new"):
+        made.execute("INSERT INTO session_v2 VALUES (?, NULL, '/srv/app', NULL, ?, ?)", (id, AT, AT + 9000))
+    add("ses_1", 1, "user", "msg_ses_1-0001", text="Which port do we use?")
+    add("ses_1", 2, "assistant", "msg_ses_1-0002", content=[{"type": "text", "text": "We use port 8080."}])
+    add("ses_2", 70, "user", text="Not copied: of the version before, which wrote both tables.")
+    shell = {"type": "tool", "id": "c", "name": "shell", "state": {"status": "completed", "input": {"command": "ls"},
+             "content": [{"type": "text", "text": "a.py"}], "metadata": {"exit": 0}}}  # fmt: skip
+    add("ses_new", 1, "user", text="Never use 80.")
+    add("ses_new", 2, "assistant", content=[{"type": "text", "text": "Fine."}, shell])
+    add("ses_new", 3, "shell", command="make", status="exited", exit=2, output={"output": "no rule", "cursor": 7})
+    add("ses_new", 4, "skill", skill="s", name="ports", text="How ports are chosen.")
+    add("ses_new", 5, "idle", outcome="succeeded")
+
+    def contents() -> dict[str, bytes]:
+        store = OpenStore(str(path))
+        found = {row.id: store.content(row) for row in store.sessions()}
+        store.close()
+        return found
+
+    found = contents()
+    new = check_records(found.pop("ses_new"), "opencode")
+    assert found == before, "a session that was copied is known again"
+    assert said(new, "user") == ["Never use 80."] and said(new, "system") == ["How ports are chosen."]
+    ran = [event for event in calls(new) if isinstance(event, Command)]
+    assert [(event.words, event.status, event.output.split("\n")[0]) for event in ran] == [
+        ("ls", 0, "a.py"), ("make", 2, "no rule"),
+    ]  # fmt: skip
+    add("ses_1", 90, "user", text="And in version two?")
+    longer = contents()["ses_1"]
+    assert longer.startswith(before["ses_1"]) and said(read_conversation("x", longer), "user")[1:] == [
+        "And in version two?"
+    ]
+    for table in ("session", "message", "part"):
+        made.execute(f"DROP TABLE {table}")
+    assert set(contents()) == {"ses_1", "ses_new"}, "a database that version 2 made"
+    made.close()
+    assert sqlite3.connect(path).execute("SELECT COUNT(*) FROM session_v2").fetchone() == (2,)
