@@ -11,7 +11,9 @@ from core.conversations.collections.stores import OpenStore
 from core.conversations.conversation import Conversation
 from core.conversations.events import Call, Command, Question
 from core.conversations.read import read_conversation
-from tests.made_records import check_records, lines, said
+from core.sources.tools import places
+from core.sources.walk import folder_at, survey
+from tests.made_records import check_records, document, lines, said, spoken
 from tests.store_makers import AT, MAKERS
 
 
@@ -78,6 +80,73 @@ def test_answers_to_a_chats_questions_are_the_users_and_what_a_terminal_sends_is
     assert isinstance(question, Question) and [row[2] for row in question.asked] == [
         "8080, only here", "Never touch the wages.", "",
     ]  # fmt: skip
+
+
+# --- Cline 4 ---
+
+
+def cline_session(*messages: dict[str, Any], agent: str = "lead") -> bytes:
+    about = {"version": 1, "updated_at": "2026-10-01T10:00:00.000Z", "agent": agent, "sessionId": "179_ab"}
+    return document(about | {"messages": list(messages)}, 2)
+
+
+def test_a_session_of_cline_4() -> None:
+    def text(words: str) -> dict[str, str]:
+        return {"type": "text", "text": words}
+
+    def call(id: str, name: str, **given: Any) -> dict[str, Any]:
+        return {"type": "tool_use", "id": id, "name": name, "input": given}
+
+    def result(id: str, content: Any, failed: bool = False) -> dict[str, Any]:
+        return {"type": "tool_result", "tool_use_id": id, "name": "x", "content": content, "is_error": failed}
+
+    notice = "<mode_notice>The user switched from plan mode to act mode before sending this message.</mode_notice>"
+    file = '<file_content path="a">\n<user_input mode="act">push it</user_input>\n</file_content>'
+    data = cline_session(
+        {"role": "user", "content": [text(f'{notice}<user_input mode="act">use port 8080</user_input>'), text(file)]},
+        {
+            "role": "assistant", "ts": AT, "modelInfo": {"id": "a-model", "provider": "p"},
+            "content": [{"type": "thinking", "thinking": "hm"}, text("I look."), call("r", "read_files", paths=["b"])],
+        },
+        {"role": "user", "content": [result("r", [{"type": "file", "path": "b", "content": "no port here"}])]},
+        {"role": "assistant", "content": [call("q", "ask_question", question="Only here?", options=["yes", "no"])]},
+        {"role": "user", "content": [result("q", "only on Mondays")]},
+        {"role": "user", "content": [text("You made too many mistakes.")], "metadata": {"displayRole": "status"}},
+        {"role": "user", "content": "It was about a port.", "metadata": {"kind": "compaction_summary"}},
+        {"role": "user", "content": "and plain words"},
+    )  # fmt: skip
+    read = check_records(data, "cline")
+    assert said(read, "user") == ["use port 8080", "only on Mondays", "and plain words"]
+    assert said(read, "assistant") == ["I look.", "Only here?"]
+    assert said(read, "tool")[0] == file and "no port here" in said(read, "tool")
+    assert said(read, "system") == ["You made too many mistakes.", "It was about a port."]
+    assert (read.id, read.model, read.ended[:10]) == ("179_ab", "a-model", "2026-10-01")
+    assert calls(read)[1].asked == (("Only here?", "yes | no", "only on Mondays"),)  # type: ignore[attr-defined]
+
+
+def test_what_a_sub_agent_of_cline_is_given_is_nobodys_word_and_an_empty_session_is_no_error() -> None:
+    task = {"role": "user", "content": '<user_input mode="act">Look for it.</user_input>'}
+    read = check_records(cline_session(task, {"role": "assistant", "content": "Found."}, agent="subagent"), "cline")
+    assert spoken(read) == ["system: Look for it.", "assistant: Found."]
+    assert {turn.agent for turn in read.turns} == {"subagent"} and read.id == "name"
+    assert not check_records(cline_session(), "cline").turns
+
+
+def test_a_file_beside_a_session_tells_its_folder(tmp_path: Path) -> None:
+    for session, about in (
+        (".cline/data/sessions/179_ab/179_ab.messages.json", "179_ab.json"),
+        (".cline/data/sessions/179_ab/explore.messages.json", "179_ab.json"),
+        (".kiro/sessions/cli/s1.jsonl", "s1.json"),
+    ):
+        path = tmp_path / session
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.with_name(about).unlink(missing_ok=True)
+        assert folder_at(str(path)) == ""
+        path.with_name(about).write_text(json.dumps({"cwd": "/srv/app"}))
+        path.write_text("{}")
+        assert folder_at(str(path)) == "/srv/app"
+    names = [row.name for row in survey(places(["cline"], {"HOME": str(tmp_path)}, ())).artifacts]
+    assert names == ["cline/179_ab/179_ab", "cline/179_ab/explore"]
 
 
 # --- OpenCode 2 ---

@@ -70,8 +70,14 @@ def editor_roots(folder: str, below: str) -> tuple[Root, ...]:
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
 
 
+_SERVERS = (".vscode-server", ".vscode-remote", ".cursor-server", ".windsurf-server")
+"""Where an editor that runs elsewhere keeps what its extensions write on this machine (SSH, WSL, containers)."""
+
+
 def _extension(name: str) -> tuple[Root, ...]:
-    return tuple(root for editor in _EDITORS for root in editor_roots(editor, f"globalStorage/{name}/tasks"))
+    below = f"globalStorage/{name}/tasks"
+    here = [root for editor in _EDITORS for root in editor_roots(editor, below)]
+    return (*here, *(Root(f"data/User/{below}", f"~/{server}") for server in _SERVERS))
 
 
 _CHATS = tuple(
@@ -94,13 +100,16 @@ SOURCES: tuple[Source, ...] = (
            ("**/rollout-*.jsonl", "**/rollout-*.jsonl.zst"), resume="codex resume {id}"),
     Source("gemini_cli", "Gemini CLI", (Root(".gemini/tmp", "~", "GEMINI_CLI_HOME"),),
            ("*/chats/session-*.jsonl", "*/chats/session-*.json"), resume="gemini --resume {id}"),
-    Source("opencode", "OpenCode", (Root("opencode", "~/.local/share", "XDG_DATA_HOME"),), ("opencode.db",),
-           folders=("storage", "project/*/storage"), resume="opencode --session {id}"),
+    Source("opencode", "OpenCode", (Root("opencode", "~/.local/share", "XDG_DATA_HOME"),),
+           ("opencode.db", "opencode-*.db"), folders=("storage", "project/*/storage"),
+           resume="opencode --session {id}"),
     Source("cursor", "Cursor", editor_roots("Cursor", "globalStorage"), ("state.vscdb",)),
     Source("cursor_cli", "Cursor's command line", (Root("projects", "~/.cursor"),),
            ("*/agent-transcripts/*.jsonl", "*/agent-transcripts/*/*.jsonl"), resume="cursor-agent --resume {id}"),
-    Source("cline", "Cline", (*_extension("saoudrizwan.claude-dev"), Root("data/tasks", "~/.cline", "CLINE_DIR")),
-           _TASK_FILES, keep=2),
+    Source("cline", "Cline",
+           (*_extension("saoudrizwan.claude-dev"), Root("data/tasks", "~/.cline", "CLINE_DIR"),
+            Root("data/sessions", "~/.cline", "CLINE_DIR"), Root("sessions", "", "CLINE_DATA_DIR")),
+           (*_TASK_FILES, "*/*.messages.json"), keep=2),
     Source("roo", "Roo Code", _extension("rooveterinaryinc.roo-cline"), _TASK_FILES, keep=2),
     Source("copilot_cli", "Copilot CLI", (Root("session-state", "~/.copilot", "COPILOT_HOME"),),
            ("*/events.jsonl", "*.jsonl"), keep=2, resume="copilot --resume {id}"),
@@ -143,7 +152,9 @@ SOURCES: tuple[Source, ...] = (
     Source("devin", "Devin", (Root("devin/cli", "~/.local/share", "XDG_DATA_HOME"),), ("sessions.db",),
            resume="devin --resume {id}"),
     Source("continue_dev", "Continue", (Root("sessions", "~/.continue", "CONTINUE_GLOBAL_DIR"),), ("*-*.json",)),
-    Source("kilo", "Kilo Code", _extension("kilocode.kilo-code"), _TASK_FILES, keep=2),
+    Source("kilo", "Kilo Code",
+           (*_extension("kilocode.kilo-code"), Root("kilo", "~/.local/share", "XDG_DATA_HOME")),
+           (*_TASK_FILES, "kilo.db"), keep=2),
     Source("crush", "Crush", (), (".crush/crush.db",), keep=3, project=True),
     Source("aider", "aider", (), (".aider.chat.history.md",), keep=2, project=True,
            resume="aider --restore-chat-history"),
@@ -246,10 +257,10 @@ def name_in(source: Source, root: str, path: str) -> str:
     inside = root.rstrip(os.sep) + os.sep
     below = path[len(inside) :] if path.startswith(inside) else os.path.relpath(path, root)
     parts = below.split(os.sep)[-source.keep :]
-    if source.keep > 1 and len(parts) > 1:
+    if source.keep > 1 and len(parts) > 1 and not fnmatchcase(path, "*.messages.json"):
         parts = parts[:-1]  # the folder tells; the file is called the same in each
     name = "/".join(parts)
-    for suffix in (".zst", ".jsonl", ".json"):
+    for suffix in (".zst", ".jsonl", ".json", ".messages"):
         name = name.removesuffix(suffix)
     return f"{source.name}/{name}"
 

@@ -38,6 +38,8 @@ _HEAVY = frozenset({
 STORES = (".db", ".vscdb")
 WORKSPACE_BYTES = 1 << 16
 """A `workspace.json` names one folder."""
+BESIDE_BYTES = 4 << 20
+"""What a tool writes about a session beside its messages can hold the first of them."""
 
 
 def artifact_at(path: str, source: str, name: str) -> Artifact | None:
@@ -282,7 +284,10 @@ def _without_second_views(rows: list[Artifact]) -> list[Artifact]:
 
 def folder_at(path: str) -> str:
     """The folder in which a conversation was held, where its place tells it and it need not: a history in a project
-    (aider, SpecStory), a chat in the storage of a workspace (VS Code); "" for any other."""
+    (aider, SpecStory), a chat in the storage of a workspace (VS Code), a session that a file beside it tells of (Cline,
+    Kiro); "" for any other."""
+    if beside := _beside(path):
+        return str((files.read_object(beside, BESIDE_BYTES) or {}).get("cwd") or "")
     storage, _, chat = path.rpartition("/chatSessions/")
     if not storage or "/" in chat:
         return project_at(path)
@@ -290,6 +295,15 @@ def folder_at(path: str) -> str:
 
     held = files.read_object(Path(storage) / "workspace.json", WORKSPACE_BYTES) or {}
     return path_of(held.get("folder")) or path_of(held.get("workspace")).rpartition("/")[0]
+
+
+def _beside(path: str) -> Path | None:
+    """The file in which a tool tells of the session that is kept in this one; None for any other."""
+    file = Path(path)
+    if file.name.endswith(".messages.json"):
+        return file.with_name(f"{file.parent.name}.json")
+    kiro = file.suffix == ".jsonl" and file.parts[-3:-1] == ("sessions", "cli")
+    return file.with_suffix(".json") if kiro else None
 
 
 def worked_in(path: str, conversation: Conversation) -> str:
