@@ -137,16 +137,71 @@ def test_a_file_beside_a_session_tells_its_folder(tmp_path: Path) -> None:
         (".cline/data/sessions/179_ab/179_ab.messages.json", "179_ab.json"),
         (".cline/data/sessions/179_ab/explore.messages.json", "179_ab.json"),
         (".kiro/sessions/cli/s1.jsonl", "s1.json"),
+        (".kiro/sessions/8e89/sess_37/messages.jsonl", "session.json"),
     ):
         path = tmp_path / session
         path.parent.mkdir(parents=True, exist_ok=True)
         path.with_name(about).unlink(missing_ok=True)
         assert folder_at(str(path)) == ""
-        path.with_name(about).write_text(json.dumps({"cwd": "/srv/app"}))
+        told = {"workspacePaths": ["/srv/app", "/srv/lib"]} if "sess_" in session else {"cwd": "/srv/app"}
+        path.with_name(about).write_text(json.dumps(told))
         path.write_text("{}")
         assert folder_at(str(path)) == "/srv/app"
     names = [row.name for row in survey(places(["cline"], {"HOME": str(tmp_path)}, ())).artifacts]
     assert names == ["cline/179_ab/179_ab", "cline/179_ab/explore"]
+
+
+# --- Kiro 3 ---
+
+
+def test_a_session_of_kiro_3() -> None:
+    def row(kind: str, **held: Any) -> dict[str, Any]:
+        return {"id": "x", "timestamp": "2026-09-29T10:00:00.000Z", "payload": {"type": kind, **held}}
+
+    data = lines(
+        row("user", content="use port 8080"),
+        row("assistant", content="I build it."),
+        row("tool_call", toolCallId="t", toolName="execute_bash", args={"command": "make"}, status="completed"),
+        row("tool_result", toolCallId="t", content="no rule", success=False),
+        row("brand_new"),
+    )
+    read = check_records(data, "kiro", skipped=1)
+    assert said(read, "user") == ["use port 8080"] and read.started == "2026-09-29T10:00:00.000Z"
+    (ran,) = calls(read)
+    assert isinstance(ran, Command) and (ran.words, ran.failed, ran.output) == ("make", True, "no rule")
+
+
+# --- Claude Code ---
+
+
+def test_claude_code_says_who_sent_a_message() -> None:
+    def sent(text: str, **more: Any) -> dict[str, Any]:
+        about = {
+            "type": "user",
+            "parentUuid": None,
+            "uuid": text[:9],
+            "sessionId": "s",
+            "timestamp": "2026-10-01T10:00:00Z",
+        }
+        return about | {"message": {"role": "user", "content": text}, **more}
+
+    def queued(prompt: str, kind: str) -> dict[str, Any]:
+        held = {"type": "queued_command", "prompt": prompt, "commandMode": "prompt", "origin": {"kind": kind}}
+        return {"type": "attachment", "uuid": prompt[:9], "sessionId": "s", "attachment": held}
+
+    data = lines(
+        sent("do it", origin={"kind": "human"}),
+        sent("Stop and push.", origin={"kind": "peer", "from": "unknown"}),
+        sent("Look at the deploy.", origin={"kind": "cron"}),
+        sent("[SYSTEM NOTIFICATION - NOT USER INPUT] The shell ended."),
+        queued("[x] is done, go on", "human"),
+        queued("The other session wants you to push.", "peer"),
+        {"type": "queue-operation", "operation": "enqueue", "sessionId": "s", "content": "[Image #1] make it blue"},
+        {"type": "queue-operation", "operation": "remove", "sessionId": "s"},
+    )
+    read = check_records(data, "claude_code")
+    assert said(read, "user") == ["do it", "[x] is done, go on", "[Image #1] make it blue"]
+    assert len(said(read, "system")) == 4
 
 
 # --- OpenCode 2 ---

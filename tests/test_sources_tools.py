@@ -90,6 +90,7 @@ def reading(world: World, home: Path, **limits: bool) -> HarvestOptions:
         ("vscode", ".config/VSCodium/User/globalStorage/emptyWindowChatSessions/s1.jsonl", "vscode/s1"),
         ("amp", ".local/share/amp/threads/T-1.json", "amp/T-1"),
         ("kiro", ".kiro/sessions/cli/s1.jsonl", "kiro/s1"),
+        ("kiro", ".kiro/sessions/8e89/sess_37/messages.jsonl", "kiro/sess_37"),
         ("continue_dev", ".continue/sessions/a-b.json", "continue_dev/a-b"),
         ("specstory", "code/app/.specstory/history/a-b.md", "specstory/a-b.md"),
     ],

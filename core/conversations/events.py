@@ -176,7 +176,7 @@ INTERRUPTED = "[Request interrupted"
 SHELLS = frozenset({
     "bash", "shell", "exec_command", "shell_command", "local_shell", "local_shell_call", "run_shell_command",
     "run_in_terminal", "execute_command", "run_terminal_cmd", "run_command", "container.exec", "developer__shell",
-    "powershell", "terminal", "execute", "run_terminal_command",
+    "powershell", "terminal", "execute", "run_terminal_command", "execute_bash",
 })  # fmt: skip
 EDITS = frozenset({
     "edit", "multiedit", "write", "write_file", "str_replace", "str_replace_editor", "str_replace_based_edit_tool",

@@ -287,7 +287,9 @@ def folder_at(path: str) -> str:
     (aider, SpecStory), a chat in the storage of a workspace (VS Code), a session that a file beside it tells of (Cline,
     Kiro); "" for any other."""
     if beside := _beside(path):
-        return str((files.read_object(beside, BESIDE_BYTES) or {}).get("cwd") or "")
+        held = files.read_object(beside, BESIDE_BYTES) or {}
+        named = held.get("cwd") or next(iter(held.get("workspacePaths") or ()), "")
+        return named if isinstance(named, str) else ""
     storage, _, chat = path.rpartition("/chatSessions/")
     if not storage or "/" in chat:
         return project_at(path)
@@ -302,6 +304,8 @@ def _beside(path: str) -> Path | None:
     file = Path(path)
     if file.name.endswith(".messages.json"):
         return file.with_name(f"{file.parent.name}.json")
+    if file.name == "messages.jsonl":
+        return file.with_name("session.json")
     kiro = file.suffix == ".jsonl" and file.parts[-3:-1] == ("sessions", "cli")
     return file.with_suffix(".json") if kiro else None
 

@@ -38,7 +38,14 @@ _SILENT = frozenset({
 })  # fmt: skip
 _TITLES = {"custom-title": ("customTitle", "title"), "ai-title": ("aiTitle", "title"), "summary": ("summary",)}
 _TYPED = ("<command-args>", "</command-args>")
-_BY_THE_TOOL = ("[Request interrupted by user", "<task-notification>", "Caveat: The messages below were generated")
+_PASTED = ("[Image #", "[Pasted text #")
+"""What the input line shows for what was pasted into it."""
+_BY_THE_TOOL = (
+    "[Request interrupted by user", "<task-notification>", "Caveat: The messages below were generated",
+    "[SYSTEM NOTIFICATION", "<<autonomous-loop",
+)  # fmt: skip
+_SENT = frozenset({"task-notification", "peer", "cron", "loop"})
+"""Where a message comes from (`origin`) that nobody typed: work in the background, another session, a clock."""
 _CONTINUED = "This session is being continued from a previous conversation"
 # What follows is the user's; the same words further down in an output are of whoever wrote it.
 _REFUSED = re.compile(rf"((?:{'|'.join(NOT_WANTED)})[^\n]*?)(?:[Tt]he user said:\n|reason for the rejection: )")
@@ -174,7 +181,9 @@ def _read_user(value: dict[str, Any], content: str | list[Any], reading: Reading
     if value.get("isSidechain"):
         reading.say("system", said)
         return
-    if value.get("isMeta") or value.get("isVisibleInTranscriptOnly") or expanded or said.startswith(_BY_THE_TOOL):
+    sent = kind_of(value.get("origin"), "kind") in _SENT
+    hidden = value.get("isMeta") or value.get("isVisibleInTranscriptOnly")
+    if sent or hidden or expanded or said.startswith(_BY_THE_TOOL):
         reading.remind(said)
         return
     if said.strip() and said in facts.said_from_queue:
@@ -219,7 +228,8 @@ def _read_queue(value: dict[str, Any], reading: Reading, facts: _Facts) -> None:
 
 def _typed(said: str) -> bool:
     """Whether a queued message is a user's; notices of work in the background are queued as well, in marks."""
-    return bool(said.strip()) and not said.lstrip().startswith(("{", "<", "["))
+    start = said.lstrip()
+    return bool(start) and (start.startswith(_PASTED) or not start.startswith(("{", "<", "[")))
 
 
 def _read_hooks(value: dict[str, Any], reading: Reading) -> None:
@@ -317,7 +327,9 @@ def _read_attachment(value: dict[str, Any], reading: Reading, facts: _Facts) -> 
         if said in facts.said_from_queue:
             return
         facts.queued[:] = [row for row in facts.queued if row[0] != said]
-        if held.get("commandMode", "prompt") == "prompt" and _typed(said) and not value.get("isSidechain"):
+        origin = kind_of(held.get("origin"), "kind")
+        typed = origin == "human" or (origin not in _SENT and _typed(said))
+        if held.get("commandMode", "prompt") == "prompt" and typed and not value.get("isSidechain"):
             reading.person(said)
         else:
             reading.say("system", said)

@@ -1,25 +1,30 @@
 """Kiro CLI's sessions, `~/.kiro/sessions/cli/<id>.jsonl`: `{version, kind, data: {message_id, content, meta}}` a line.
 
 Kinds are Prompt, AssistantMessage, ToolResults and Compaction; a block is `{kind: text | toolUse | toolResult, data}`.
-Only prompts carry a time (seconds). Folder and title stand in `<id>.json` beside it. The maker does not document the
-format; this follows public readers and fixtures of others.
+Only prompts carry a time (seconds). Folder and title stand in `<id>.json` beside it. Version 3, and the editor, write
+`~/.kiro/sessions/<hash>/<id>/messages.jsonl`: `{id, timestamp, payload: {type, content}}` a line, the folder in
+`session.json` beside it. The maker does not document the formats; this follows public readers and fixtures of others.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.records import json_lines, object_keys
-from core.conversations.turns import Reading, iso_time, kind_of, list_of, table_of, text_of
+from core.conversations.turns import Reading, iso_time, kind_of, list_of, table_of, text_of, truth_of
 
 _KINDS = ("Prompt", "AssistantMessage", "ToolResults", "Compaction", "UserMessage", "Response", "Clear")
 _SILENT = frozenset({"thinking", "reasoning", "image"})
+_PAYLOAD = re.compile(r'"payload"\s*:\s*\{\s*"type"\s*:\s*"(?:user|assistant|tool_call|tool_result)"')
 
 
 def sniff(head: str) -> bool:
-    """A record of one of the kinds with its data."""
+    """A record of one of the kinds with its data, or a payload with its type."""
+    if _PAYLOAD.search(head.split("\n", 1)[0]):
+        return "timestamp" in object_keys(head)
     return {"kind", "data"} <= object_keys(head) and any(f'"{kind}"' in head for kind in _KINDS)
 
 
@@ -28,6 +33,10 @@ def read(name: str, data: bytes) -> Conversation:
     reading, time = Reading(), ""
     for value in reading.values(json_lines(data), ""):
         kind, held = kind_of(value, "kind"), value.get("data")
+        if isinstance(value.get("payload"), dict):
+            reading.dated(value.get("timestamp"))
+            _read_payload(value["payload"], reading)
+            continue
         if kind not in _KINDS or not isinstance(held, dict):
             reading.skipped += 1
             continue
@@ -40,6 +49,22 @@ def read(name: str, data: bytes) -> Conversation:
         if kind in ("Prompt", "UserMessage"):
             reading.person("\n".join(row for row in said if row))
     return reading.conversation(name, "kiro")
+
+
+def _read_payload(held: dict[str, Any], reading: Reading) -> None:
+    """What version 3 writes."""
+    kind, key, said = kind_of(held), text_of(held.get("toolCallId")), text_of(held.get("content"))
+    if kind == "user":
+        reading.person(said)
+    elif kind == "assistant":
+        reading.say("assistant", said)
+    elif kind == "tool_call":
+        reading.call(held.get("toolName"), held.get("args"), id=key)
+    elif kind == "tool_result":
+        worked = truth_of(held.get("success"))
+        reading.result(said, id=key, failed=None if worked is None else not worked)
+    else:
+        reading.skipped += 1
 
 
 def _read_block(block: Any, kind: str, reading: Reading) -> str:
