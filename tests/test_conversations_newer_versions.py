@@ -204,6 +204,41 @@ def test_claude_code_says_who_sent_a_message() -> None:
     assert len(said(read, "system")) == 4
 
 
+# --- Codex ---
+
+
+def test_codex_says_what_an_item_is_made_of_and_an_answer_is_the_users() -> None:
+    def row(kind: str, **held: Any) -> dict[str, Any]:
+        return {"timestamp": "2026-09-18T09:31:13.124Z", "ordinal": 1, "type": kind, "payload": held}
+
+    def item(text: str, *made: str) -> dict[str, Any]:
+        about = {"internal_chat_message_metadata_passthrough": {"content_item_kinds": list(made)}} if made else {}
+        content = [{"type": "input_text", "text": text}]
+        return row("response_item", type="message", role="user", content=content, **about)
+
+    asked = {"questions": [{"id": "port", "question": "Which port?", "options": [{"label": "8080"}]},
+                           {"id": "more", "question": "More?", "options": [{"label": "no"}]}]}  # fmt: skip
+    call = {"type": "function_call", "name": "request_user_input", "call_id": "q", "arguments": json.dumps(asked)}
+    given = {"answers": {"more": {"answers": ["never port 80"]}, "port": {"answers": ["8080", "on Mondays"]}}}
+    reply = '<send_user_message_question_reply>\n[{"answer": "the second", "question": "Which of both?"}]'
+    data = lines(
+        row("session_meta", id="s", cwd="/srv", source="cli", history_mode="paginated"),
+        item("A new kind of context that nobody typed.", "environments.new_kind"),
+        item("set it up", "user.text"),
+        row("event_msg", type="item_completed", item={"type": "UserMessage", "content": [{"text": "set it up"}]}),
+        row("response_item", **call),
+        row("response_item", type="function_call_output", call_id="q", output=json.dumps(given)),
+        item(reply, "user.text"),
+        item('<hook_prompt hook_run_id="stop">Go on.</hook_prompt>', "unknown"),
+        item("as before"),
+    )
+    read = check_records(data, "codex")
+    assert said(read, "user") == ["set it up", "8080, on Mondays\nnever port 80", "the second", "as before"]
+    assert len(said(read, "system")) == 2
+    question = next(event for event in calls(read) if isinstance(event, Question))
+    assert [row[2] for row in question.asked] == ["8080, on Mondays", "never port 80"]
+
+
 # --- OpenCode 2 ---
 
 

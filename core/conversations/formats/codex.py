@@ -1,8 +1,9 @@
 """Codex's rollout files: `{timestamp, type, payload}` a line; `.jsonl.zst` is unpacked before it comes here.
 
 Every utterance is there twice, as the item that the model saw (`response_item`) and as the event that the screen saw
-(`event_msg`); it is read once. User items without an event were put in by the tool: instructions, the environment. A
-turn that the user rolled back is left out, as the tool does. Which records exist is told by `codex-rs/rollout/src/
+(`event_msg`); it is read once. User items without an event were put in by the tool: instructions, the environment; from
+0.145 on there are no such events (`history_mode: paginated`), and an item says itself what it is made of. A turn that
+the user rolled back is left out, as the tool does. Which records exist is told by `codex-rs/rollout/src/
 policy.rs` and `codex-rs/protocol` of openai/codex; versions before 0.32 write the bare items without the envelope.
 """
 
@@ -11,11 +12,23 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from core.conversations.conversation import Conversation
-from core.conversations.records import Record, json_lines, object_keys, parse_object
-from core.conversations.turns import Reading, arguments, clean, iso_time, kind_of, table_of, text_of
+from core.conversations.records import Record, json_document, json_lines, object_keys, parse_object
+from core.conversations.turns import (
+    Reading,
+    answered,
+    arguments,
+    clean,
+    iso_time,
+    kind_of,
+    list_of,
+    table_of,
+    tables_of,
+    text_of,
+)
 
 _TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 _SILENT_ITEMS = frozenset({
@@ -38,6 +51,8 @@ _PUT_IN = (
     "<subagent_notification>", "<recommended_plugins>", "<hook_prompt", "<apps_instructions>",
 )  # fmt: skip
 _REQUEST = "## My request for Codex:"
+_REPLY = "<send_user_message_question_reply>"
+_ASKS = "request_user_input"
 
 
 class _Entry(NamedTuple):
@@ -122,9 +137,9 @@ class _Session:
 
     def conversation(self, name: str) -> Conversation:
         """The conversation, each utterance once."""
-        reading = Reading(skipped=self.skipped)
+        reading, asked = Reading(skipped=self.skipped), dict[str, list[str]]()
         for row, role in self._spoken():
-            _say(row, role, reading)
+            _say(row, role, reading, asked)
         keys = ("id", "folder", "started", "model", "branch", "repository")
         return reading.conversation(name, "codex", **{key: getattr(self, key) for key in keys})
 
@@ -187,7 +202,10 @@ class _Session:
         if kind == "message":
             role = item.get("role")
             said = text_of(item.get("content"))
-            self._add("item", role if role in ("user", "assistant") else "system", said, time, record)
+            made = list_of(table_of(item.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds"))
+            put_in = role == "user" and made and not any(str(kind).startswith("user.") for kind in made)
+            role = role if role in ("user", "assistant") and not put_in else "system"
+            self._add("item", role, said, time, record)
         elif kind in ("function_call", "custom_tool_call", "tool_search_call", "web_search_call", "local_shell_call"):
             given = arguments(item.get("arguments", item.get("input", item.get("action"))))
             self._add("call", "", (item.get("name") or kind, given), time, record, text_of(item.get("call_id")))
@@ -197,11 +215,20 @@ class _Session:
             self.skipped += 1
 
 
-def _say(row: _Entry, role: str, reading: Reading) -> None:
+def _say(row: _Entry, role: str, reading: Reading, asked: dict[str, list[str]]) -> None:
+    """One entry. `asked` learns the ids of the questions behind each call that puts some to the user."""
     reading.place = (row.time, row.start, row.end)
     if role == "call":
         tool, given = row.said
         reading.call(tool, given, id=row.call)
+        if tool == _ASKS:
+            asked[row.call] = [text_of(one.get("id")) for one in tables_of(table_of(given).get("questions"))]
+    elif role == "tool" and row.call in asked and (answers := table_of((parse_object(row.said) or {}).get("answers"))):
+        said = [", ".join(text_of(table_of(answers.get(id)).get("answers")).split("\n")) for id in asked[row.call]]
+        by_number = dict(enumerate(said))
+        change = partial(answered, answer=lambda at, _: by_number.get(at, ""))
+        reading.settle(row.call, "", failed=False, change=change)
+        reading.say("user", "\n".join(filter(None, said)))
     elif role == "tool":
         refused = row.said.strip() in _REFUSED
         failed = True if refused or row.said.startswith(_NO_PATCH) else None
@@ -210,6 +237,8 @@ def _say(row: _Entry, role: str, reading: Reading) -> None:
         reading.summary(row.said)
     elif role != "user":
         reading.say(role, row.said)
+    elif row.said.startswith(_REPLY) and (found := json_document(row.said.removeprefix(_REPLY).encode()).records()):
+        reading.say("user", "\n".join(text_of((one.value or {}).get("answer")) for one in found))
     else:
         context, mark, request = row.said.rpartition(_REQUEST)
         reading.say("system", context if mark else "")
