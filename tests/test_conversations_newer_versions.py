@@ -239,6 +239,37 @@ def test_codex_says_what_an_item_is_made_of_and_an_answer_is_the_users() -> None
     assert [row[2] for row in question.asked] == ["8080, on Mondays", "never port 80"]
 
 
+# --- Cursor, Gemini CLI ---
+
+
+def test_what_a_sub_agent_of_cursor_is_given_is_nobodys_word(tmp_path: Path) -> None:
+    path = tmp_path / "state.vscdb"
+    made = sqlite3.connect(path)
+    made.execute("CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)")
+    talk = {"conversation": [{"type": 1, "text": "Look for the port."}, {"type": 2, "text": "8080."}]}
+    for id, about in (
+        ("one", {"workspaceIdentifier": {"uri": {"fsPath": "/srv/app"}}}),
+        ("two", {"subagentInfo": {"parentComposerId": "one", "subagentTypeName": "explore"}}),
+        ("task-3", {}),
+    ):
+        made.execute("INSERT INTO cursorDiskKV VALUES (?, ?)", (f"composerData:{id}", json.dumps(talk | about)))
+    made.commit()
+    made.close()
+    store = OpenStore(str(path))
+    read = {row.id: check_records(store.content(row), "cursor") for row in store.sessions()}
+    store.close()
+    assert said(read["one"], "user") == ["Look for the port."] and read["one"].folder == "/srv/app"
+    assert not said(read["two"], "user") and not said(read["task-3"], "user")
+
+
+def test_the_folder_of_gemini_clis_sessions_tells_their_project(tmp_path: Path) -> None:
+    chat = tmp_path / ".gemini/tmp/app/chats/session-1.jsonl"
+    chat.parent.mkdir(parents=True)
+    assert folder_at(str(chat)) == ""
+    (chat.parents[1] / ".project_root").write_text("/srv/app\n")
+    assert folder_at(str(chat)) == "/srv/app"
+
+
 # --- OpenCode 2 ---
 
 

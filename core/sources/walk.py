@@ -285,10 +285,18 @@ def _without_second_views(rows: list[Artifact]) -> list[Artifact]:
 def folder_at(path: str) -> str:
     """The folder in which a conversation was held, where its place tells it and it need not: a history in a project
     (aider, SpecStory), a chat in the storage of a workspace (VS Code), a session that a file beside it tells of (Cline,
-    Kiro); "" for any other."""
-    if beside := _beside(path):
+    Kiro, Gemini CLI); "" for any other."""
+    file = Path(path)
+    if file.parent.name == "chats" and file.name.startswith("session-"):
+        try:
+            data = files.read_file(file.parents[1] / ".project_root", WORKSPACE_BYTES).data
+        except OSError:
+            return ""
+        return data.decode("utf-8", "replace").strip()
+    if beside := _beside(file):
         held = files.read_object(beside, BESIDE_BYTES) or {}
-        named = held.get("cwd") or next(iter(held.get("workspacePaths") or ()), "")
+        several = held.get("workspacePaths")
+        named = held.get("cwd") or (several[0] if isinstance(several, list) and several else "")
         return named if isinstance(named, str) else ""
     storage, _, chat = path.rpartition("/chatSessions/")
     if not storage or "/" in chat:
@@ -299,9 +307,8 @@ def folder_at(path: str) -> str:
     return path_of(held.get("folder")) or path_of(held.get("workspace")).rpartition("/")[0]
 
 
-def _beside(path: str) -> Path | None:
+def _beside(file: Path) -> Path | None:
     """The file in which a tool tells of the session that is kept in this one; None for any other."""
-    file = Path(path)
     if file.name.endswith(".messages.json"):
         return file.with_name(f"{file.parent.name}.json")
     if file.name == "messages.jsonl":

@@ -2,7 +2,8 @@
 
 `composerData:<id>` is a conversation (`name`, `createdAt`, `lastUpdatedAt`) with either its bubbles (`conversation`) or
 their order (`fullConversationHeadersOnly`), and then `bubbleId:<id>:<bubble>` is what was said: `type` 1 the user, 2
-the assistant, `text`, and for tools `toolFormerData {name, rawArgs, result}`. The maker does not document it; this
+the assistant, `text`, and for tools `toolFormerData {name, rawArgs, result}`. One with a `subagentInfo` was opened by
+the assistant. The maker does not document it; this
 follows public readers of others. What only draws the window is left out of the records.
 """
 
@@ -40,12 +41,14 @@ def sessions(store: StoreFile) -> Iterator[StoredSession]:
         size = len(text(value)) if isinstance(inline, list) and inline else sizes.get(id, 0)
         if size:
             updated = seconds(data.get("lastUpdatedAt")) or seconds(data.get("createdAt"))
-            yield StoredSession(id, text(data.get("name")), _folder(store, id, data), updated, size)
+            above = id.startswith("task-") or bool(table_of(data.get("subagentInfo")).get("parentComposerId"))
+            yield StoredSession(id, text(data.get("name")), _folder(store, id, data), updated, size, above)
 
 
 def _folder(store: StoreFile, id: str, data: dict[str, Any]) -> str:
     """The workspace, as the conversation or the first bubbles that know it tell."""
-    found = _workspace(data)
+    place = table_of(table_of(data.get("workspaceIdentifier")).get("uri"))
+    found = _workspace(data) or text_of(place.get("fsPath"))
     if found:
         return found
     query = "SELECT value FROM cursorDiskKV WHERE key >= ? AND key < ? AND INSTR(CAST(value AS TEXT), 'workspaceUris')"
