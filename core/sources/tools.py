@@ -70,7 +70,7 @@ def editor_roots(folder: str, below: str) -> tuple[Root, ...]:
 _EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
 
 
-_SERVERS = (".vscode-server", ".vscode-remote", ".cursor-server", ".windsurf-server")
+_SERVERS = (".vscode-server", ".vscode-remote")
 """Where an editor that runs elsewhere keeps what its extensions write on this machine (SSH, WSL, containers)."""
 
 
