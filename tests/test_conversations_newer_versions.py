@@ -207,6 +207,22 @@ def test_claude_code_says_who_sent_a_message() -> None:
 # --- Codex ---
 
 
+def test_what_a_hook_copies_of_claude_code_is_its_session() -> None:
+    """A much copied hook keeps each session as one array in a project's logs."""
+    about = {"parentUuid": None, "isSidechain": False, "cwd": "/srv/app", "sessionId": "s1", "version": "2.0.26"}
+    records = [
+        {**about, "type": "user", "message": {"role": "user", "content": "Why does the build fail?"}, "uuid": "u1"},
+        {**about, "type": "assistant", "uuid": "u2", "parentUuid": "u1",
+         "message": {"role": "assistant", "content": [{"type": "text", "text": "The lockfile is old."}]}},
+    ]  # fmt: skip
+    whole = json.dumps(records, indent=2).encode()
+    for data in (whole, b"\xef\xbb\xbf" + whole, whole[: whole.rindex(b"]")]):
+        copied = read_conversation("chat", data)
+        assert (copied.format, copied.folder) == ("claude_code", "/srv/app")
+        assert said(copied, "user") == ["Why does the build fail?"]
+        assert said(copied, "assistant") == ["The lockfile is old."]
+
+
 def test_codex_says_what_an_item_is_made_of_and_an_answer_is_the_users() -> None:
     def row(kind: str, **held: Any) -> dict[str, Any]:
         return {"timestamp": "2026-09-18T09:31:13.124Z", "ordinal": 1, "type": kind, "payload": held}

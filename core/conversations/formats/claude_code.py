@@ -4,7 +4,8 @@ Nine of ten `user` lines are tool results; one answer is spread over several lin
 content of lines that are neither `isMeta` nor a summary after compaction, behind slash commands, in messages queued
 while the assistant worked, and in two kinds of tool result: the refusal of a tool with a reason, and the answers to
 the assistant's questions. Messages of a side chain are written by the main assistant for a sub-agent, so nobody's turn
-is "user" there. The maker does not document the format; this follows public sessions of versions 1.0 to 2.1.
+is "user" there. Hooks that keep a copy write the records as one array. The maker does not document the format; this
+follows public sessions of versions 1.0 to 2.1.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 from core.conversations.conversation import Conversation
 from core.conversations.events import NOT_WANTED, Call, Hook, Plan, PullRequest, Todos, shortened
 from core.conversations.lines import INJECTED
-from core.conversations.records import Record, json_lines, object_keys
+from core.conversations.records import BOM, Record, json_document, json_lines, keys_in, object_keys
 from core.conversations.turns import Reading, answered, clean, kind_of, list_of, table_of, tables_of, text_of, word
 
 _FIRST = re.compile(r'\s*\{\s*"type"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:')
@@ -60,6 +61,8 @@ _MOVED = re.compile(r"Updated task #(\d+)")
 def sniff(head: str) -> bool:
     """Members that only this tool's records have, on the first lines."""
     keys = object_keys(head)
+    if not keys and {"parentUuid", "sessionId", "message"} <= keys_in(head):
+        return True  # an array
     if not keys or "projectHash" in keys:
         return False
     return (
@@ -77,7 +80,10 @@ def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
     prompts: dict[str, Reading] = {}
     folders: dict[str, Any] = {}
     reading, facts = Reading(_INJECTED), _Facts()
-    for record in json_lines(data):
+    is_array = data.removeprefix(BOM).lstrip()[:1] == b"["
+    copied = json_document(data) if is_array else None
+    reading.skipped += copied is not None and copied.torn
+    for record in json_lines(data) if copied is None else copied.records():
         value = record.value
         if value is not None and "display" in value and "pastedContents" in value:
             key = str(value.get("sessionId") or value.get("project") or "")
