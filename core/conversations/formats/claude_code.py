@@ -16,8 +16,8 @@ from typing import Any
 
 from core.conversations.conversation import Conversation
 from core.conversations.events import NOT_WANTED, Call, Hook, Plan, PullRequest, Todos, shortened
-from core.conversations.lines import INJECTED
-from core.conversations.records import BOM, Record, json_document, json_lines, keys_in, object_keys
+from core.conversations.lines import BOM, INJECTED
+from core.conversations.records import Record, json_document, json_lines, keys_in, object_keys
 from core.conversations.turns import Reading, answered, clean, kind_of, list_of, table_of, tables_of, text_of, word
 
 _FIRST = re.compile(r'\s*\{\s*"type"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:')
