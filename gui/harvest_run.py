@@ -260,6 +260,8 @@ class HarvestRun:
 
     def undo(self) -> None:
         """Take back what the run did."""
+        if self._shell.defers(self.undo):  # of two quick clicks the second would say that nothing was there
+            return
         report = self.now.report
         if report is not None and report.run and not self.now.undone:
             self._shell.undo(report.run, lambda undone: self._set(replace(self.now, undone=undone)))

@@ -272,7 +272,7 @@ class Shell:
                 words = f"This has changed since, so it stays as it is: {_named(kept['stayed'], kept['file'])}"
                 self.history.drop(run)
                 self.error(ErrorInfo("changed-since", words, "", "edit it as it is now"))
-            elif report.run.startswith(EDIT_RUN):
+            elif report.already or report.run.startswith(EDIT_RUN):
                 self.history.drop(run)
                 words = "This was taken back already, or is gone from the file: nothing was changed"
                 self.toast(words, icon="info", color="accent")

@@ -13,6 +13,7 @@ from core.base.result import KnowledgeError, Ok, attempt
 from core.commands.bullets import add
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
+from core.commands.history.undo import undo
 from core.commands.settings import config_set
 from core.harvest.report import Progress
 from gui import harvest_run
@@ -246,3 +247,39 @@ def test_what_somebody_took_back_is_not_called_a_change_of_the_file(desk: Desk, 
         seat.settle()
         assert inspector.page is not None and inspector.page.title == "Taken back"
         assert "was taken back" in inspector.page.warning and "changed" not in inspector.page.warning
+
+
+def ended_harvest(seat: Seat) -> Any:
+    """The dialog of a harvest that has just ended."""
+    run = seat.panel.run
+    seat.panel.shell.run("harvest")
+    seat.until(lambda: run.now.phase == "planned")
+    run.apply()
+    seat.until(lambda: run.now.phase == "ended")
+    seat.settle()
+    return seat.panel.harvest
+
+
+def test_a_double_click_takes_a_run_back_once(desk: Desk, at_home: Path) -> None:
+    """All bullets had left the files, and the dialog said that 0 had."""
+    with seated(desk, workspace_at(at_home)) as seat:
+        dialog = ended_harvest(seat)
+        number = len(seat.panel.run.now.report.lines)  # type: ignore[union-attr]
+        desk.click(dialog.undo.item, times=2)
+        seat.until(lambda: seat.panel.run.now.undone)
+        seat.settle()
+        assert dialog.watch.result.rows[0].text == f"{number} bullets of it left your files"
+
+
+def test_a_run_that_another_program_took_back_is_said_to_be(desk: Desk, at_home: Path) -> None:
+    """The dialog said that 0 bullets had left the files, the toast that 0 lines were taken out."""
+    workspace = workspace_at(at_home)
+    with seated(desk, workspace) as seat:
+        dialog = ended_harvest(seat)
+        undo(workspace, seat.panel.run.now.report.run)  # type: ignore[union-attr]
+        desk.click(dialog.undo.item)
+        seat.until(lambda: seat.panel.run.now.undone)
+        seat.settle()
+        toast = str(desk.dpg.get_value(seat.panel.shell._toast._words))
+        for said in (dialog.watch.result.rows[0].text, toast):
+            assert "was taken back" in said and "0" not in said, said

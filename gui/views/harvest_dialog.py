@@ -216,6 +216,8 @@ WARNINGS = 3
 def undone_lines(report: UndoReport) -> list[FlowRow]:
     """What a run that was taken back left, in sentences."""
     restored, stayed = len(report.restored), len(report.stayed)
+    if report.already:
+        return [told("undo-2", "accent", "It was taken back before: nothing was changed now")]
     lines = [told("undo-2", "accent", f"{count(report.lines_out, 'bullet')} of it left your files")]
     if restored:
         lines.append(told("archive", "harvested", f"{count(restored, 'conversation')} came back from the trash"))
