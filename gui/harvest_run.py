@@ -171,10 +171,21 @@ class HarvestRun:
         self.on_end: Callable[[HarvestReport], object] = lambda _report: None
         self._job: Job | None = None
 
+    @property
+    def of_shown(self) -> bool:
+        """Whether the home of the run is the one that the window shows."""
+        return self.workspace.paths.home == self._shell.workspace.paths.home
+
+    @property
+    def digest(self) -> int:
+        """The bytes of the digest now, as far as anybody has looked."""
+        snapshot = self._shell.state.snapshot if self.of_shown else None
+        return snapshot.overview.status.digest.bytes if snapshot is not None else self.now.digest
+
     def look(self, sources: tuple[str, ...] = ()) -> None:
         """Make a dry run, of these sources alone where some are named; while a harvest runs, nothing, and while another
         program is at work, only say so."""
-        same = self.workspace.paths.home == self._shell.workspace.paths.home
+        same = self.of_shown
         if self.now.phase == RUNNING or (self.now.phase == PLANNING and same):
             return
         self.workspace = self._shell.workspace
@@ -215,12 +226,10 @@ class HarvestRun:
 
     def apply(self) -> None:
         """Do what the dry run showed."""
-        workspace, snapshot = self.workspace, self._shell.state.snapshot
-        begun, sources = time.monotonic(), self.now.sources
-        digest = snapshot.overview.status.digest.bytes if snapshot is not None else 0
+        workspace, begun, sources = self.workspace, time.monotonic(), self.now.sources
         watch = Watch(self.now.plan, self.now.names, begun)
         self._shell.change(activity=Activity())
-        self._set(replace(self.now, phase=RUNNING, watch=watch, digest=digest))
+        self._set(replace(self.now, phase=RUNNING, watch=watch, digest=self.digest))
 
         def work(job: Job) -> HarvestReport:
             reopened(workspace)  # raises for settings that cannot be read any more
@@ -264,7 +273,7 @@ class HarvestRun:
             return
         report = self.now.report
         if report is not None and report.run and not self.now.undone:
-            self._shell.undo(report.run, lambda undone: self._set(replace(self.now, undone=undone)))
+            self._shell.undo(report.run, lambda undone: self._set(replace(self.now, undone=undone)), self.workspace)
 
     def rest(self) -> None:
         """Forget a result or a plan that was looked at."""

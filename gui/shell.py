@@ -255,8 +255,8 @@ class Shell:
             return True
         return False
 
-    def undo(self, run: str, done: Callable[[Any], object] | None = None) -> Job:
-        """Take back one run (a harvest or a single edit) and say what came of it."""
+    def undo(self, run: str, done: Callable[[Any], object] | None = None, of: Workspace | None = None) -> Job:
+        """Take back one run (a harvest or a single edit) and say what came of it; `of` another home than is shown."""
         from core.commands.history.undo import undo
 
         def finish(report: Any) -> None:
@@ -288,7 +288,7 @@ class Shell:
             if done is not None:
                 done(report)
 
-        return self.write(f"Undo of {run}", lambda workspace: undo(workspace, run), done=finish, remember=False)
+        return self.write(f"Undo of {run}", lambda shown: undo(of or shown, run), done=finish, remember=False)
 
     def redo(self, run: str) -> Job:
         """Make an edit again that was taken back."""

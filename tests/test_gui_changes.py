@@ -283,3 +283,28 @@ def test_a_run_that_another_program_took_back_is_said_to_be(desk: Desk, at_home:
         toast = str(desk.dpg.get_value(seat.panel.shell._toast._words))
         for said in (dialog.watch.result.rows[0].text, toast):
             assert "was taken back" in said and "0" not in said, said
+
+
+def test_a_run_is_taken_back_in_its_own_home(desk: Desk, at_home: Path) -> None:
+    """It ended after the demo had been left: "there is no run", and its digest had the bytes of the other home's."""
+    folders = [at_home / name for name in ("own", "demo")]
+    for folder in folders:
+        folder.mkdir()
+    own, demo = harvested_at(folders[0]), workspace_at(folders[1])
+    with seated(desk, demo, own=own) as seat:
+        dialog, run = seat.panel.harvest, seat.panel.run
+        seat.panel.shell.run("harvest")
+        seat.until(lambda: run.now.phase == "planned")
+        run.apply()
+        desk.press("Escape")
+        seat.panel.shell.run("home.own")
+        seat.until(lambda: run.now.phase == "ended")
+        seat.settle()
+        dialog._show_again(run.now)
+        seat.settle()
+        assert "digest" not in str(desk.dpg.get_value(dialog.watch._about))
+        desk.click(dialog.undo.item)
+        seat.settle()
+        assert run.now.undone is not None and run.now.undone.lines_out
+        assert "\n- " not in (demo.paths.knowledge / "facts.md").read_text(encoding="utf-8")
+        assert "\n- " in (own.paths.knowledge / "facts.md").read_text(encoding="utf-8")

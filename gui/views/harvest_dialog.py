@@ -304,7 +304,7 @@ class HarvestDialog:
         elif self.dialog.is_open and run.phase == PLANNED:
             self._run.keep_up()
         elif self.dialog.is_open and run.report is not None and state.snapshot is not None:
-            digest = state.snapshot.overview.status.digest.bytes
+            digest = self._run.digest
             if digest != self._digest:
                 self._tell_end(run, run.report, digest)
 
@@ -397,11 +397,10 @@ class HarvestDialog:
         self.dialog.enable(work)
 
     def _show_end(self, run: Run, report: HarvestReport) -> None:
-        snapshot = self._shell.state.snapshot
         failed = bool(report.failed) and not report.harvested
         done = "Harvest stopped" if report.cancelled else "Harvest failed" if failed else "Harvested"
         self.dialog.set_title("Harvest taken back" if run.undone else done)
-        self._tell_end(run, report, snapshot.overview.status.digest.bytes if snapshot is not None else run.digest)
+        self._tell_end(run, report, self._run.digest)
         self.undo.show(bool(report.run) and not run.undone and bool(report.harvested or report.reclaimed))
         self.dialog.set_note(f"took {took_words(run.took)}")
         self.dialog.set_confirm("Done")
