@@ -185,7 +185,7 @@ class HarvestRun:
     def look(self, sources: tuple[str, ...] = ()) -> None:
         """Make a dry run, of these sources alone where some are named; while a harvest runs, nothing, and while another
         program is at work, only say so."""
-        same = self.of_shown
+        same = self.of_shown and sources == self.now.sources
         if self.now.phase == RUNNING or (self.now.phase == PLANNING and same):
             return
         self.workspace = self._shell.workspace

@@ -308,3 +308,28 @@ def test_a_run_is_taken_back_in_its_own_home(desk: Desk, at_home: Path) -> None:
         assert run.now.undone is not None and run.now.undone.lines_out
         assert "\n- " not in (demo.paths.knowledge / "facts.md").read_text(encoding="utf-8")
         assert "\n- " in (own.paths.knowledge / "facts.md").read_text(encoding="utf-8")
+
+
+def test_a_dry_run_of_one_is_not_the_one_of_all_that_was_at_work(
+    desk: Desk, at_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its key was pressed while all were still looked at: the dialog showed all, and Apply would have read them."""
+    workspace, go, real = workspace_at(at_home), threading.Event(), harvest_run.harvest
+
+    def slow(*given: Any, **how: Any) -> Any:
+        go.wait(PATIENCE_SECONDS)
+        return real(*given, **how)
+
+    with seated(desk, workspace) as seat:
+        run, dialog = seat.panel.run, seat.panel.harvest
+        monkeypatch.setattr(harvest_run, "harvest", slow)
+        desk.press("ctrl+h")
+        seat.until(lambda: run.now.phase == "planning")
+        for key in ("Escape", "Down", "Down", "h"):
+            desk.press(key)
+        assert dialog.dialog.is_open and run.now.phase == "planning"
+        go.set()
+        seat.until(lambda: run.now.phase == "planned")
+        seat.settle()
+        assert run.now.sources and dialog.list.rows[0].text == "harvest 1 conversation"
+        desk.press("Escape")
