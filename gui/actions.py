@@ -97,7 +97,6 @@ def add_actions(
         "redo": shell.do_again,
         "digest.delete": partial(ask_delete, shell),
         "digest.write": partial(write_digest, shell),
-        "refresh": shell.refresh,
         "doctor": partial(check, shell),
         "trash.purge": partial(purge, shell),
         "context.copy": partial(copy, shell),

@@ -180,8 +180,8 @@ class KnowledgePanel:
         self.look.focus.take()
 
     def returned(self) -> None:
-        """The user comes back to the window: what tools have written since, and what was committed, stands nowhere in
-        the store."""
+        """The user comes back to the window, or wants all read again: what tools have written since, and what was
+        committed, stands nowhere in the store."""
         self._came_back = True
         self.reader.ask()
 
@@ -292,6 +292,7 @@ class KnowledgePanel:
         scale = self.set_scale
         return {
             "harvest": self.harvest.open,
+            "refresh": self.returned,
             "search": lambda: self._open_view("search"),
             "search.leave": lambda: self._open_view(self._left or VIEWS[0].name),
             "digest.toggle": self._switch_digest,

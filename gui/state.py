@@ -86,7 +86,7 @@ class State:
     `away` says that the home is not the user's own but the demo's. `data` holds what the `gather` function of each
     view returned, by the view's name; `view` names the view that is open; `problem` is why nothing could be
     gathered. Of a large ledger `first_counts` (by status) and `first_rows` are there before a snapshot is. `returns`
-    counts how often the user came back to the window.
+    counts how often the user came back to the window, or wanted all read again.
     """
 
     home: str = ""

@@ -14,7 +14,7 @@ from core.commands.bullets import add
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.history.undo import undo
-from core.commands.settings import config_set
+from core.commands.settings import config_set, trust_allow
 from core.harvest.report import Progress
 from gui import harvest_run
 from gui.watch import Watcher
@@ -333,3 +333,23 @@ def test_a_dry_run_of_one_is_not_the_one_of_all_that_was_at_work(
         seat.settle()
         assert run.now.sources and dialog.list.rows[0].text == "harvest 1 conversation"
         desk.press("Escape")
+
+
+def test_the_words_of_another_project_are_read_when_the_user_is_back(desk: Desk, at_home: Path) -> None:
+    """They had been changed in an editor, and the card showed the old ones, also after F5."""
+    workspace, project = harvested_at(at_home), at_home / "shop"
+    words = project / ".manual_slop" / "knowledge" / "context.md"
+    words.parent.mkdir(parents=True)
+    words.write_text("Closed today.", encoding="utf-8")
+    trust_allow(workspace, str(project))
+    with seated(desk, workspace, choices={"view": "knowledge", "project": str(project)}) as seat:
+        side: Any = seat.panel.workbench.sides["knowledge"]
+        assert side.start.words == "Closed today."
+        for text, come_back in (
+            ("The till rounds.", seat.panel.returned),
+            ("Open on Monday.", lambda: desk.press("F5")),
+        ):
+            words.write_text(text, encoding="utf-8")
+            come_back()
+            seat.settle()
+            assert side.start.words == text and "context.md" in side.write.label

@@ -215,7 +215,8 @@ class StartColumn:
         self.ledger = Rows(look, parent, self.picked, columns=2)
 
     def refresh(self, state: State) -> None:
-        """Show the snapshot; read the start again when the store or the project is another one."""
+        """Show the snapshot; read the start again when the store or the project is another one, or the user was away:
+        the words of a project lie in its folder."""
         self.digest.refresh(state)
         snapshot = state.snapshot
         if snapshot is None:
@@ -224,10 +225,10 @@ class StartColumn:
             return
         book = state.of("knowledge")
         memories = len(book.memories.saved) if book is not None else 0
-        seen = (snapshot, memories, self._look.scale, self._look.place()[3])
+        seen = (snapshot, state.returns, memories, self._look.scale, self._look.place()[3])
         self._most = SHORT if self._look.place()[3] < self._look.px(LOW) else SHOWN
         if seen != self._seen:
-            again = not self._seen or self._seen[0] is not snapshot
+            again = not self._seen or self._seen[0] is not snapshot or self._seen[1] != state.returns
             self._seen = seen
             damaged = frozenset(one.path for one in snapshot.problems if one.path)
             lines = file_lines(snapshot.overview, damaged, memories)
