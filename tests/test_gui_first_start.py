@@ -129,3 +129,19 @@ def test_the_harvest_that_nobody_waited_for_tells_the_panel(desk: Desk, at_home:
         )
         words = told(problem={"code": "server-down", "message": "the server does not answer"})
         assert words == "The harvest by itself could not: the server does not answer."
+
+
+def test_a_computer_without_conversations_is_looked_at_again(desk: Desk, at_home: Path) -> None:
+    """Who talked to a tool meanwhile, and came back or pressed F5, still read that none was found."""
+    with seated(desk, workspace_at(at_home, demo=False)) as seat:
+        page = seat.panel.first_start
+        seat.until(lambda: page.report is not None)
+        assert not page.tools
+        talks_of_three_tools(at_home)
+        desk.press("F5")
+        seat.until(lambda: page.tools)
+        assert "4 conversations" in page.begin.label
+        page.lines[1].toggle._switch()
+        seat.panel.returned()
+        seat.settle()
+        assert "3 conversations" in page.begin.label, "what was chosen stays"

@@ -98,7 +98,7 @@ class FirstStart:
         self.tools: tuple[SourceFound, ...] = ()
         self.models: tuple[ModelLine, ...] = ()
         self.chosen = -1
-        self._looked = ""
+        self._looked = ("", 0)
         self._shown = False
 
     # --- what it is made of ---
@@ -180,12 +180,13 @@ class FirstStart:
         self._shown = on
 
     def refresh(self, state: State) -> None:
-        """Look around once for each home; say who is at work."""
+        """Look around once for each home, and while nothing was found whenever the user is back; say who is at work."""
         words = begin_words(state)
         if words != dpg.get_value(self._words):
             dpg.set_value(self._words, words)
-        if state.home != self._looked:
-            self._looked = state.home
+        looked, self._looked = self._looked, (state.home, state.returns)
+        found_none = self.report is not None and not self.tools
+        if state.home != looked[0] or (state.returns != looked[1] and found_none):
             self.look_around()
 
     def look_around(self) -> None:
