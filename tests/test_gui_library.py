@@ -294,3 +294,13 @@ def test_what_a_new_text_leaves_behind_is_told_when_it_is_taken_in(
     stand.settle()
     assert "Nothing" in stand.texts() and stand.errors == []
     assert any("1 usage record stays" in note for note in told)
+
+
+def test_documents_that_another_program_took_in_are_there_when_the_user_is_back(stand: Stand, files: Path) -> None:
+    """They came with another view and back alone, not with F5."""
+    stand.view.opened()
+    stand.settle()
+    library_ingest(stand.shell.workspace, [str(files / "kettles.md")])
+    stand.shell.change(returns=stand.shell.state.returns + 1)
+    stand.settle()
+    assert stand.texts() == ["Kettles"]

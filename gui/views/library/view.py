@@ -82,7 +82,7 @@ class LibraryView(ListView):
         self.data = LibraryPage()
         self.missing = False
         self.job: Job | None = None
-        self._home = shell.state.home
+        self._home, self._returns = shell.state.home, shell.state.returns
         self._asked = 0
         self._waits = 0  # questions to the library without an answer yet
         self._recorded: dict[str, str] = {}  # chunk -> the id of what was recorded of it since the question
@@ -122,13 +122,16 @@ class LibraryView(ListView):
         return False
 
     def refresh(self, state: State) -> None:
-        """Another home has another library."""
-        if state.home != self._home:
+        """Another home has another library; who was away may have taken documents in elsewhere."""
+        other = state.home != self._home
+        if other:
             self._home, self.missing, self.data = state.home, False, LibraryPage()
+        if other or state.returns != self._returns:
             self.opened()
 
     def opened(self) -> None:
         """Look which documents there are."""
+        self._returns = self._shell.state.returns
         self._call("The documents", documents, lambda found: self.put(documents=found.documents))
 
     def put(self, **parts: Any) -> None:
