@@ -231,7 +231,7 @@ class KnowledgePanel:
         self.jobs.attempt(self.header.refresh, state, tabs)
         parts: list[Any] = [self.status]
         parts += [self.first_start] if first else [self.workbench, self.inspector]
-        for part in (*parts, self.harvest):
+        for part in (*parts, self.harvest, self.reading):
             self.jobs.attempt(part.refresh, state)
 
     def _not_gathered(self, error: ErrorInfo) -> None:

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from core.commands.bullets import add
 from core.commands.conversations import BuildReport
+from core.commands.history.runs import runs
+from core.commands.history.undo import undo
 from core.commands.panel.conversations import conversation_key
 from core.commands.transcript import read_entry
 from core.commands.workspace import Workspace
@@ -323,3 +326,29 @@ def test_enter_in_the_ledger_reads_the_conversation(seat: Seat) -> None:
     seat.desk.press("Escape")
     seat.settle()
     assert not seat.panel.reading.is_open
+
+
+def test_what_was_taken_back_elsewhere_leaves_the_margin(seat: Seat) -> None:
+    """It went on telling of bullets that had left the files, and of none after a harvest; also after F5."""
+    reader, desk = seat.panel.reading, seat.desk
+    run = runs(seat.workspace)[0].run
+    seat.panel.shell.read(key=seat.state.snapshot.ledger[0].key)
+    seat.until(lambda: reader.talk is not None)
+    assert desk.dpg.get_value(reader._marks).startswith("1 fact")
+    undo(seat.workspace, run)
+    seat.until(lambda: desk.dpg.get_value(reader._marks) == "nothing was harvested here")
+
+
+def test_what_is_read_again_stays_in_its_place(seat: Seat) -> None:
+    """A bullet that comes while somebody reads must not throw them back to the beginning."""
+    seat.desk.resize(height=420)
+    reader = open_made(seat, words="clock")
+    reader.scroll_by(90)
+    seat.settle()
+    before = (reader.canvas.scroll, set(reader.sheet.open_folds), reader.sheet.places, reader.script)
+    assert before[0] > 0 and before[1] and before[2]
+    add(seat.workspace, "facts", "The lamp burns")
+    seat.until(lambda: reader.script is not before[3])
+    seat.settle()
+    assert (reader.canvas.scroll, reader.sheet.open_folds, reader.sheet.places) == before[:3]
+    seat.desk.resize()

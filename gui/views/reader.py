@@ -21,6 +21,7 @@ from core.commands.transcript import read_entry
 from core.commands.workspace import Workspace
 from core.conversations.readable import ReadableConversation
 from gui.shell import READ, Reading, Shell
+from gui.state import State
 from gui.toolkit.canvas import Canvas
 from gui.toolkit.icons import icon
 from gui.toolkit.jobs import Job
@@ -30,6 +31,7 @@ from gui.toolkit.theme import Look
 from gui.toolkit.typeset import Style, colours_of
 from gui.toolkit.widgets import Button, say, text, text_field
 from gui.views.knowledge_rows import Knowledge
+from gui.views.list_view import the_same
 from gui.views.looks import CATEGORIES, short_folder
 from gui.views.reader_rows import CALL, HEAD, Piece, Place, Script, clock, one_line_of, places_of, script_of
 from gui.views.reader_sheet import TOP_SHARE, ReaderMap, Sheet
@@ -64,6 +66,8 @@ class ConversationReader:
         self.is_open = False
         self.talk: ReadableConversation | None = None
         self.sought = ""
+        self._wanted = Reading()
+        self._seen: tuple[object, ...] = ()  # the ledger and the bullets that its margin was made of
         self._ticket = 0
         self._job: Job | None = None
         self._turns: list[int] = []  # the piece at which each thing that the user said begins
@@ -136,19 +140,13 @@ class ConversationReader:
 
     def open(self, wanted: Reading) -> None:
         """Show a conversation; it is read on a worker, and the page stands at once."""
-        self._ticket += 1
-        ticket, workspace = self._ticket, self._shell.workspace
-        self.is_open = True
+        self.is_open, self._wanted = True, wanted
         self._show_script(None, Script())
         dpg.set_value(self.field, "")
         self.sought = ""
         dpg.set_value(self._title, "Reading…")
         dpg.set_value(self._about, "")
         dpg.configure_item(self.item, show=True)
-
-        def failed(error: ErrorInfo) -> None:
-            dpg.set_value(self._title, "This conversation cannot be shown")
-            say(self._says, str(error))
 
         def done(read: tuple[ReadableConversation, Script]) -> None:
             self._show_script(*read)
@@ -157,6 +155,37 @@ class ConversationReader:
             if wanted.words:
                 dpg.set_value(self.field, wanted.words)
                 self._typed(wanted.words, stay=bool(wanted.turn))
+
+        self._read(done)
+
+    def refresh(self, state: State) -> None:
+        """After a harvest, an edit or an undo other lines stand in the margin: read it again, in its place."""
+        seen = (state.snapshot and state.snapshot.ledger, state.of("knowledge"))
+        if the_same(seen, self._seen):
+            return
+        known, self._seen = None not in (self._seen or (None,)), seen
+        if known and self.is_open and None not in seen:
+            if self.talk is None:
+                self.open(self._wanted)
+            else:
+                self._read(self._show_again)
+
+    def _show_again(self, read: tuple[ReadableConversation, Script]) -> None:
+        (at, inside), folds, sought = self._top(), self.sheet.open_folds, self.sought
+        self._show_script(*read)
+        self.sheet.open_folds |= folds
+        self._folded(min(at, len(self.script.pieces) - 1), inside)
+        self._typed(sought, stay=True)
+
+    def _read(self, done: Callable[[tuple[ReadableConversation, Script]], object]) -> None:
+        self._ticket += 1
+        ticket, workspace, wanted = self._ticket, self._shell.workspace, self._wanted
+
+        def failed(error: ErrorInfo) -> None:
+            self._show_script(None, Script())
+            dpg.set_value(self._title, "This conversation cannot be shown")
+            dpg.set_value(self._about, "")
+            say(self._says, str(error))
 
         if self._job is not None:
             self._job.cancel()
