@@ -11,6 +11,7 @@ from typing import Any
 from core.base import locks
 from core.base.files import TEMPORARY_MARK
 from core.base.paths import Paths
+from core.base.trust import folder_mark
 from core.commands.panel.files import source_mark
 
 IGNORED_ENDINGS = (".swp", ".swx", ".swpx", "~", ".tmp")
@@ -48,6 +49,12 @@ def folders_of(paths: Paths, others: Iterable[str] = ()) -> list[Path]:
         found.append(next((above for above in paths.home.parents if above.is_dir()), Path(paths.home.anchor)))
     found += [parent for other in others if (parent := Path(other).parent).is_dir()]
     return list(dict.fromkeys(found))
+
+
+def which(folders: Iterable[Path]) -> set[tuple[Path, str]]:
+    """Which folders these are now: one that was exchanged for its backup is another one under the same name, and who
+    watched the first hears nothing of it."""
+    return {(folder, folder_mark(folder)) for folder in folders}
 
 
 def run_mark(paths: Paths) -> tuple[object, ...]:
@@ -106,7 +113,7 @@ class Watcher:
         """Watch until the thread is stopped or the set of folders is another one."""
         import watchfiles
 
-        others, known = self._others, set(folders)
+        others, known = self._others, which(folders)
         changes: Any = watchfiles.watch(
             *folders,
             watch_filter=lambda _kind, path: matters(path, self._paths, others),
@@ -128,7 +135,7 @@ class Watcher:
             if found or now != run or missed:  # what changed while it began anew was seen by nobody
                 run, missed = now, False
                 self._changed()
-            if set(folders_of(self._paths, others)) != known:
+            if which(folders_of(self._paths, others)) != known:
                 self._changed()
                 return
 

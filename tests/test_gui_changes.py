@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import threading
 from pathlib import Path
@@ -118,6 +119,27 @@ def test_what_changes_while_the_watch_begins_anew_is_not_missed(at_home: Path) -
         assert watcher.ready.wait(PATIENCE_SECONDS) and not news.is_set()
         watcher.also([str(workspace.loaded.file)])
         assert news.wait(PATIENCE_SECONDS)
+    finally:
+        watcher.stop()
+
+
+@pytest.mark.parametrize("room", ["home", "knowledge"])
+def test_a_folder_that_a_backup_took_the_place_of_is_watched(at_home: Path, room: str) -> None:
+    """Under the same name it is another one: nothing that was edited in it came into the window any more."""
+    news, workspace = threading.Event(), workspace_at(at_home, demo=False)
+    folder, facts = getattr(workspace.paths, room), workspace.paths.knowledge / "facts.md"
+    facts.parent.mkdir(parents=True)
+    facts.write_text("- One\n", encoding="utf-8")
+    shutil.copytree(folder, at_home / "backup")
+    watcher = Watcher(workspace.paths, news.set)
+    try:
+        assert watcher.ready.wait(PATIENCE_SECONDS)
+        folder.rename(at_home / "before")
+        (at_home / "backup").rename(folder)
+        while news.wait(2.5):  # until all of that was told, and it watches again
+            news.clear()
+        facts.write_text("- Another\n", encoding="utf-8")
+        assert news.wait(10.0)
     finally:
         watcher.stop()
 
