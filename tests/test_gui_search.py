@@ -302,6 +302,31 @@ def test_a_change_of_the_store_is_found_and_a_note_is_shown(stand: Stand, home: 
     assert dpg.is_item_shown(view._remark) and "002-bad.md" in dpg.get_value(view.remark)
 
 
+def test_a_change_of_the_store_during_a_search_is_found(
+    stand: Stand, home: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first search takes seconds; a line that came meanwhile stood under "Nothing found" until other words came."""
+    from gui.views import search
+
+    gate, looked, real = threading.Event(), threading.Event(), search.find
+
+    def slow(workspace: Workspace, wanted: Wanted, project: str) -> Any:
+        found = real(workspace, wanted, project)
+        looked.set()
+        gate.wait(PATIENCE_SECONDS)
+        return found
+
+    monkeypatch.setattr(search, "find", slow)
+    stand.view.typed("samovar")
+    assert looked.wait(PATIENCE_SECONDS)
+    write(home, "facts.md", FACTS.replace("kettle boils", "samovar boils"))
+    stand.shell.put({"knowledge": object()})
+    stand.desk.frames(3)
+    gate.set()
+    settle(stand)
+    assert stand.texts() == ["The samovar boils at 100"]
+
+
 def test_searching_makes_no_item_once_the_list_is_full(stand: Stand, home: Workspace) -> None:
     lines = "".join(f"- fact {number} of many {'with words ' * (number % 7)}\n" for number in range(600))
     write(home, "facts.md", f"# Facts\n\n{lines}")

@@ -207,6 +207,7 @@ class SearchView(ListView):
         self.chosen = Wanted()
         """What the chips and choices ask for beside the words."""
         self.pending = False
+        self._stale = False  # the store has changed since the last question
         self._hits: Mapping[Any, Hit | ConversationHit] = {}
         self._entered = False  # Enter was pressed before the answer came
         self._read: tuple[object, ...] = ()
@@ -355,12 +356,14 @@ class SearchView(ListView):
     def _ask(self, again: bool = False) -> None:
         """Search for what is wanted now; one question at a time, and only the answer to the last one is shown."""
         wanted = self.wanted
-        waits = self.pending or self.commands or (not again and wanted == self.data.wanted)
+        self._stale = self._stale or again
+        waits = self.pending or self.commands or (not self._stale and wanted == self.data.wanted)
         self.pending = self.pending or not waits
         if not self.list.rows:
             self.arrange(keep=True)  # other words than before may stand there
         if waits:
             return
+        again, self._stale = self._stale, False
         workspace, project = self._shell.workspace, self._shell.choice("project")
 
         def done(found: Findings) -> None:
@@ -374,6 +377,8 @@ class SearchView(ListView):
             if self._entered:
                 self._entered = False
                 self.press("Enter", True)
+            if self._stale:
+                self._ask()
 
         def failed(error: ErrorInfo) -> None:
             done(Findings(wanted, notes=(str(error),)))
