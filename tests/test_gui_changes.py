@@ -375,3 +375,17 @@ def test_the_words_of_another_project_are_read_when_the_user_is_back(desk: Desk,
             come_back()
             seat.settle()
             assert side.start.words == text and "context.md" in side.write.label
+
+
+def test_a_conversation_that_its_tool_has_deleted_is_not_harvested_alone(desk: Desk, at_home: Path) -> None:
+    """H on it began a dry run of all that the tool has."""
+    workspace = workspace_at(at_home, demo=False, config=CONFIG + 'sources = ["claude_code"]\n')
+    claude_talk(at_home)
+    harvest(workspace, HarvestRequest(apply=True))
+    shutil.rmtree(at_home / ".claude")
+    with seated(desk, workspace) as seat:
+        for key in ("Down", "Down", "h"):
+            desk.press(key)
+        seat.settle()
+        assert not seat.panel.harvest.dialog.is_open
+        assert "not in its place any more" in str(desk.dpg.get_value(seat.panel.shell._toast._words))

@@ -435,7 +435,8 @@ class ConversationsView(FilteredView):
 
     def harvest(self, row: Row) -> None:
         """A dry run of one conversation; of one that lies in a database with others, of its tool."""
-        if row.place != "in place":
+        there = any(map(os.path.exists, (row.path, row.path.rpartition("#")[0])))
+        if row.place != "in place" or not there:
             self._shell.toast("It is not in its place any more, so no harvest can read it", icon="info", color="accent")
         elif not os.path.isfile(row.path):
             self._shell.run(f"harvest.{row.tool}") or self._shell.run("harvest")
