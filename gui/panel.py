@@ -312,7 +312,9 @@ class KnowledgePanel:
         self._stand()
 
     def _use_home(self, workspace: Workspace) -> None:
-        self.reading.close()  # it is of the home that is left
+        self.reading.close()  # it is of the home that is left, and so is a dry run
+        if self.harvest.dialog.is_open:
+            self.harvest.dialog.cancel()
         self.homes.use(workspace)
 
     def _stand(self) -> None:

@@ -389,3 +389,18 @@ def test_a_conversation_that_its_tool_has_deleted_is_not_harvested_alone(desk: D
         seat.settle()
         assert not seat.panel.harvest.dialog.is_open
         assert "not in its place any more" in str(desk.dpg.get_value(seat.panel.shell._toast._words))
+
+
+def test_a_demo_that_comes_puts_the_dry_run_of_the_own_home_away(desk: Desk, at_home: Path) -> None:
+    """Apply would have read the user's own conversations, with the demo's to be seen behind it."""
+    with seated(desk, workspace_at(at_home)) as seat:
+        for name in ("demo", "harvest"):
+            seat.panel.shell.run(name)
+        assert seat.panel.harvest.dialog.is_open
+        seat.until(lambda: seat.state.away)
+        seat.settle()
+        assert not seat.panel.harvest.dialog.is_open
+        desk.press("ctrl+h")
+        seat.until(lambda: seat.panel.run.now.phase == "planned" and seat.panel.run.of_shown)
+        assert seat.panel.harvest.list.rows[0].text == "harvest 2 conversations"
+        desk.press("Escape")
