@@ -261,6 +261,7 @@ class HarvestRun:
             if report.errors:
                 self._shell.error(report.errors[0])
             else:
+                self._shell.on_success("Finishing the harvest")
                 self._shell.toast("The harvest that was cut off is finished: its lines are in your files")
             self._shell.refresh()
 
@@ -311,6 +312,8 @@ class HarvestRun:
     def _ended(self, report: HarvestReport, took: float) -> None:
         self._job = None
         self._shell.change(activity=None)
+        if not report.errors:
+            self._shell.on_success("The harvest")
         self._set(replace(self.now, phase=ENDED, report=report, took=took))
         self._shell.look.jobs.attempt(self.on_end, report)
         self._shell.refresh()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.base.result import KnowledgeError, Ok, attempt
+from core.base.result import ErrorInfo, KnowledgeError, Ok, attempt
 from core.commands.bullets import add
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
@@ -404,3 +404,17 @@ def test_a_demo_that_comes_puts_the_dry_run_of_the_own_home_away(desk: Desk, at_
         seat.until(lambda: seat.panel.run.now.phase == "planned" and seat.panel.run.of_shown)
         assert seat.panel.harvest.list.rows[0].text == "harvest 2 conversations"
         desk.press("Escape")
+
+
+def test_a_harvest_that_succeeds_ends_the_error_of_an_earlier_act(desk: Desk, at_home: Path) -> None:
+    """ "No space left", or that a harvest is at work elsewhere, stood below one that had just gone well."""
+    with seated(desk, workspace_at(at_home)) as seat:
+        banner, run = seat.panel.workbench.banner, seat.panel.run
+        seat.panel.shell.error(ErrorInfo("made-up", "No space left on device"))
+        ended_harvest(seat)
+        assert banner.shown is None
+        desk.press("Return")
+        seat.panel.shell.error(ErrorInfo("made-up", "'knowledge harvest' is at work"))
+        run.finish()
+        seat.settle()
+        assert banner.shown is None
