@@ -143,7 +143,9 @@ def check(shell: Shell) -> None:
         else:
             shell.ask("The store was checked", finding_words(report), "Close", lambda: None)
 
-    shell.submit("The check of the store", lambda _job: look_over(workspace), finish, lane=RUN)
+    # A question about one home, answered in another, would repair that one.
+    shell.submit("The check of the store", lambda _job: look_over(workspace), finish, lane=RUN,
+                 wanted=lambda: workspace.paths == shell.workspace.paths)  # fmt: skip
 
 
 def look_over(workspace: Workspace, repair: bool = False) -> DoctorReport:

@@ -23,6 +23,7 @@ from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the
 from tests.panel_desk import (  # noqa: F401 - pytest finds the fixture by itself
     CONFIG,
     Seat,
+    asks,
     at_home_fixture,
     claude_talk,
     control_of,
@@ -418,3 +419,22 @@ def test_a_harvest_that_succeeds_ends_the_error_of_an_earlier_act(desk: Desk, at
         run.finish()
         seat.settle()
         assert banner.shown is None
+
+
+def test_what_was_found_in_one_home_is_not_repaired_in_another(desk: Desk, at_home: Path) -> None:
+    """The check of the demo ended after it had been left, and a yes to it wrote the user's own ledger."""
+    folders = [at_home / name for name in ("own", "demo")]
+    for folder in folders:
+        folder.mkdir()
+    own, demo = (harvested_at(folder) for folder in folders)
+    demo.paths.ledger.write_text("{ broken", encoding="utf-8")
+    with seated(desk, demo, own=own) as seat:
+        for name in ("doctor", "home.own"):
+            seat.panel.shell.run(name)
+        seat.settle()
+        assert not asks(seat.panel.shell) and not seat.state.away
+        seat.panel.shell.use_home(demo)
+        seat.panel.shell.run("doctor")
+        seat.settle()
+        assert asks(seat.panel.shell)
+        desk.press("Escape")
