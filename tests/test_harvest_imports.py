@@ -214,10 +214,12 @@ def test_an_import_can_be_taken_back(tmp_path: Path) -> None:
     world, folder = World(tmp_path), project(tmp_path)
     world.knowledge("facts.md", "# Facts\n\n- mine\n")
     report = imported(world, folder)
+    wrote = world.bullets()
     opened = open_workspace(str(world.paths.home), None, {"HOME": str(tmp_path)}, tmp_path)
     assert isinstance(attempt(undo_command, opened, report.run), Ok)
     assert world.bullets() == ["- mine"]
     assert imported(world, folder).imported == 4
+    assert world.bullets() == wrote  # and what was taken back comes again
 
 
 def test_a_secret_in_a_memory_waits_in_the_quarantine(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ from core.harvest.quotes import NO_SOURCE
 from core.harvest.recovery import alone_with, recover
 from core.harvest.report import HarvestReport, add_counts
 from core.harvest.steps import HarvestOptions, Step
+from core.knowledge.ledger import UNDONE
 from core.sources.artifact import Artifact
 from core.sources.incremental import Earlier, earlier_by_path
 from core.sources.remembered import remembered
@@ -139,7 +140,7 @@ def plan_import(paths: Paths, path: Path, entries: Mapping[str, Mapping[str, Any
         hint = "name a file, or a folder with CLAUDE.md, MEMORY.md, memory-bank/, .serena/memories/ or knowledge/ in it"
         raise KnowledgeError("nothing-to-import", "no memories are there", path, hint)
     report = ImportReport(False, [], notes=notes)
-    before, seen = earlier_by_path(entries), set[str]()
+    before, seen = _before(entries), set[str]()
     for file, root in found:
         row = _row(file, root, entries, before, secrets)
         if row.sha256 in seen:
@@ -158,6 +159,11 @@ def plan_import(paths: Paths, path: Path, entries: Mapping[str, Mapping[str, Any
     if orders:
         report.notes.append(f"orders and procedures of project files wait in the quarantine for your word: {orders}")
     return report
+
+
+def _before(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """`earlier_by_path`, without what was undone: whoever imports that again wants all of it."""
+    return earlier_by_path({sha: entry for sha, entry in entries.items() if entry.get("status") != UNDONE})
 
 
 def _row(
@@ -245,7 +251,7 @@ def run_import(paths: Paths, path: Path, options: HarvestOptions, now: Callable[
         done = HarvestReport(applied=True, run=new_run(now()))
         committer = Committer(paths, unquoted, recovered, done, now)
         try:
-            before = earlier_by_path(recovered.entries)
+            before = _before(recovered.entries)
             for row in report.rows:
                 if row.status in (NEW, CHANGED) and committer.trusted:
                     _stage(row, before, committer)
