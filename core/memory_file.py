@@ -59,6 +59,8 @@ FIELDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "updated": (lambda value: _is_time(value), "a time, YYYY-MM-DDTHH:MM:SS"),
 }
 REQUIRED = ("id", "created")
+_MERGE_MARK = re.compile(r"^(?=<{7}|>{7})", re.MULTILINE)
+"""Where a line of the text would be taken for the mark of a conflict in the file."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,7 @@ def slugify(text: str) -> str:
 def clean_content(content: str) -> str:
     """What may stand in a memory: no invisible characters, no mark of base/marks.py. Raises KnowledgeError: nothing,
     too much. Secrets are the caller's matter."""
-    clean = tame_line(BREAKS.sub("\n", without_invisible(content))).strip()
+    clean = _MERGE_MARK.sub(r"\\", tame_line(BREAKS.sub("\n", without_invisible(content))).strip())
     if not clean:
         raise KnowledgeError("empty", "an empty text is no memory", hint="give some words")
     if len(clean.encode("utf-8")) > CONTENT_BYTES:

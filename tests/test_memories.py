@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.base.result import KnowledgeError, Ok, attempt
@@ -405,6 +405,7 @@ def test_no_tags_are_an_empty_list_and_a_signal_sets_the_category() -> None:
 
 
 @given(st.text(min_size=1, max_size=300), st.lists(st.text(max_size=30), max_size=5))
+@example("<<<<<<< HEAD\nours\n||||||| base\nold\n=======\ntheirs\n>>>>>>> main", [])
 def test_what_is_saved_is_read_back(text: str, tags: list[str]) -> None:
     """No text and no tag may break the file that holds it."""
     content, clean = attempt(clean_content, text), attempt(clean_tags, tags)
