@@ -8,6 +8,7 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -339,6 +340,24 @@ def test_nothing_is_written_when_one_of_the_lines_is_gone_or_the_file_is_another
         and read(home, "facts.md") == outside
     )
     assert error(change_all, home, LineChange("paint", refs)).code == "usage"
+
+
+def test_a_line_that_moves_before_it_is_changed_is_found_in_its_new_place(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(workspace, "facts.md", FACTS)
+    resolve = bullets.resolve_bullet
+
+    def resolved(*given: Any) -> Any:
+        found = resolve(*given)
+        write(workspace, "facts.md", FACTS.replace("# Facts\n", "# Facts\n\n- Another program wrote this\n"))
+        return found
+
+    monkeypatch.setattr(bullets, "resolve_bullet", resolved)
+    assert error(bullets.remove, workspace, "facts", "facts.md:5").code == "changed-outside"  # another stands there now
+    write(workspace, "facts.md", FACTS)
+    bullets.edit(workspace, "facts", "PORT 8080", "The server listens on port 8081")
+    assert "- Another program wrote this\n\n- The server listens on port 8081 [" in read(workspace, "facts.md")
 
 
 def test_lines_that_are_as_wanted_already_do_not_stop_the_others(home: Workspace) -> None:

@@ -116,9 +116,7 @@ def edit(
     now: Clock = utc_now,
 ) -> Edited:
     """Other words for what one bullet says; where it came from stays. Secrets in the new words: as in `add`."""
-    found = resolve_bullet(workspace.paths, category, match)
-    change = LineChange("edit", found.refs, text, keep_secrets=keep_secrets, note=found.note, seen=seen)
-    return change_all(workspace, change, now=now)
+    return _changed(workspace, "edit", category, match, seen, now, text, keep_secrets=keep_secrets)
 
 
 def remove(
@@ -149,9 +147,23 @@ def retract(workspace: Workspace, category: str, match: Match, *, now: Clock = u
     return _changed(workspace, "retract", category, match, None, now)
 
 
-def _changed(workspace: Workspace, act: str, category: str, match: Match, seen: str | None, now: Clock) -> Edited:
+def _changed(
+    workspace: Workspace, act: str, category: str, match: Match, seen: str | None, now: Clock, text: str = "", *,
+    keep_secrets: bool = False,
+) -> Edited:  # fmt: skip
+    """The change of the lines that are meant; where another program has moved these very lines meanwhile, of the lines
+    in their new places."""
     found = resolve_bullet(workspace.paths, category, match)
-    return change_all(workspace, LineChange(act, found.refs, note=found.note, seen=seen), now=now)
+    while True:
+        change = LineChange(act, found.refs, text, keep_secrets=keep_secrets, note=found.note, seen=seen)
+        try:
+            return change_all(workspace, change, now=now)
+        except KnowledgeError as failed:
+            if failed.error.code != "changed-outside":
+                raise
+            before, found = found, resolve_bullet(workspace.paths, category, match)
+            if found.refs == before.refs or [ref.raw for ref in found.refs] != [ref.raw for ref in before.refs]:
+                raise
 
 
 def change_all(workspace: Workspace, change: LineChange, *, now: Clock = utc_now) -> Edited:
