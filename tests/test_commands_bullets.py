@@ -16,6 +16,7 @@ from core.cli.main import main
 from core.commands import bullets
 from core.commands.bullets import change_all
 from core.commands.bullets import notes as notes_of
+from core.commands.history.runs import runs
 from core.commands.history.undo import undo
 from core.commands.panel.bullets import category_view
 from core.commands.quarantine import accept_all, drop_all, quarantine_accept, quarantine_drop, quarantine_list
@@ -210,6 +211,7 @@ def test_the_panel_s_stale_view_is_refused(workspace: Workspace) -> None:
     ):
         assert refused.code == "changed-outside"
     assert path.read_text() == "- a\n- b\n"
+    assert not runs(workspace)  # nothing that could be taken back
 
 
 def test_an_edit_refreshes_a_digest_that_is_there(workspace: Workspace) -> None:

@@ -73,9 +73,16 @@ def runs(workspace: Workspace) -> list[Run]:
         for row in changes:
             rows.setdefault(row.run, []).append(row)
         answers = Counter(row["run"] for row in read_answers(paths).values() if row["run"])
-        names = _names(paths, changes, answers)
+        names = [name for name in _names(paths, changes, answers) if not _was_refused(rows.get(name, []))]
         found = (_run(paths, name, rows.get(name, []), UNDO_RUN + name in rows, answers[name]) for name in names)
         return [row for row in found if row.did_something]
+
+
+def _was_refused(rows: list[Change]) -> bool:
+    """Whether nothing came of an edit: what was remembered for it was forgotten at once."""
+    came = Counter(line for row in rows for line in row.added)
+    went = Counter(line for row in rows for line in row.removed)
+    return bool(rows) and came == went and all(row.file == REMOVED for row in rows)
 
 
 def _names(paths: Paths, changes: list[Change], answers: Iterable[str]) -> list[str]:
