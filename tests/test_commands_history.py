@@ -273,7 +273,9 @@ def test_a_file_that_cannot_be_written_is_an_error_in_the_report(workspace: Work
     path = write(workspace, "facts.md", "- a\n")
     done = bullets.remove(workspace, "facts", "a")
     path.chmod(0o444)
-    assert [problem.code for problem in undo(workspace, done.run).errors] == ["read-only"]
+    failed = undo(workspace, done.run)
+    assert [problem.code for problem in failed.errors] == ["read-only"]
+    assert history.undo_text(failed) == f"nothing undone: {done.run}\n"
     path.chmod(0o600)
     assert undo(workspace, done.run).errors == [] and read(workspace, "facts.md") == "- a\n"
 

@@ -306,7 +306,8 @@ def read_editable(paths: Paths, file: str) -> files.FileRead:
         read = files.read_file(path)
         read.data.decode("utf-8")
     except FileNotFoundError:
-        raise KnowledgeError("missing", "this file does not exist", path, "'knowledge add' makes it") from None
+        hint = "it may be in the archive" if file.startswith("memories/") else "'knowledge add' makes it"
+        raise KnowledgeError("missing", "this file does not exist", path, hint) from None
     except UnicodeDecodeError as error:
         line = read.data.count(b"\n", 0, error.start) + 1
         message = f"line {line} of this file is not UTF-8 text; nothing was written"

@@ -123,7 +123,8 @@ def undone_text(value: UndoReport) -> str:
         (value.lines_out, "line", "taken out"), (value.lines_back, "line", "brought back"),
     )  # fmt: skip
     parts = ", ".join(f"{count(number, what)} {done}" for number, what, done in did if number)
-    rows = [f"undone: {value.run}{f' ({parts})' if parts else ''}"]
+    nothing = "nothing " if not parts and (value.stayed or value.gone or value.errors) else ""
+    rows = [f"{nothing}undone: {value.run}{f' ({parts})' if parts else ''}"]
     why = value.stayed_why
     rows += [f"stayed{f' ({why[line]})' if line in why else ''}: {line}" for line in value.stayed]
     rows += [f"gone before: {line}" for line in value.gone]
