@@ -565,6 +565,19 @@ def test_a_hint_that_is_given_loads_no_shapes_of_secrets(shop: Path, said: dict[
     assert "secrets.nets" not in done.stderr and "core.harvest" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "words", ["--home DIR hint claude_code", "hint --home DIR claude_code", "hint claude_code --home=DIR"]
+)
+def test_a_home_is_named_before_or_after_the_name_of_the_tool(
+    shop: Path, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MANUAL_SLOP_HOME", str(shop / "none"))
+    given = json.dumps({"session_id": "now", "cwd": str(shop), **prompt(ASKS)})
+    line = [sys.executable, "-m", "core", *words.replace("DIR", f"{os.environ['HOME']}/.manual_slop").split()]
+    done = subprocess.run(line, input=given, text=True, capture_output=True, check=True, timeout=30)
+    assert "towncrier build --draft" in done.stdout
+
+
 @pytest.mark.parametrize("words", [["--help"], ["claude_code", "-h"]])
 def test_the_help_of_the_hook_names_the_events_that_connect_writes_and_their_json(words: list[str]) -> None:
     """It printed nothing, as for an event that nobody knows: who writes a hook by hand had no word to go by."""

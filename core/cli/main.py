@@ -25,10 +25,11 @@ def run() -> NoReturn:
     """The entry point of the `knowledge` program."""
     # A timer or a daemon may start us with its streams closed.
     sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
-    if sys.argv[1:2] == ["hint"]:
+    at = 3 if sys.argv[1:2] in (["--home"], ["--config"]) else 1
+    if sys.argv[at : at + 1] == ["hint"]:
         from core.give.hint import main as hint
 
-        sys.exit(hint(sys.argv[2:]))
+        sys.exit(hint(sys.argv[1:]))
     code = 1
     try:
         code = main(sys.argv[1:])

@@ -268,17 +268,22 @@ def _opened(path: Any, version: int) -> sqlite3.Connection | None:
 
 
 def main(arguments: list[str], write: Callable[[str], object] | None = None) -> int:
-    """`TOOL [--home DIR] [--config FILE]`. Always 0."""
+    """`TOOL [--home DIR] [--config FILE]`, in any order, with or without the word `hint`. Always 0."""
     if {"-h", "--help"} & set(arguments):
         (write or sys.stdout.write)(_HELP)
         return 0
-    environment = os.environ
-    given = dict(zip(arguments[1::2], arguments[2::2], strict=False))
+    environment, given, words = os.environ, dict[str, str](), iter(arguments)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name in ("--home", "--config"):
+            given[name] = value if equals else next(words, "")
+        elif word != "hint" and not word.startswith("-"):
+            given["tool"] = word
     home, config = given.get("--home", ""), given.get("--config", "")
     if environment.get("KNOWLEDGE_HARVEST"):
         return 0  # this program itself asks the tool
     try:
-        answer = hint(arguments[0] if arguments else "", home, config, environment)
+        answer = hint(given.get("tool", ""), home, config, environment)
         if answer:
             (write or sys.stdout.write)(answer)
             sys.stdout.flush()
