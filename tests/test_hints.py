@@ -332,6 +332,7 @@ def test_an_event_can_be_switched_off_and_what_was_given_is_listed(shop: Path) -
     assert hook(shop, shell(FAILS), "after") == ""
     (shop / "config.toml").write_text("[ai_settings.knowledge]\nhints = []\n")
     assert hook(shop, prompt(ASKS)) == "", "a project may narrow"
+    assert call("hints", "--limit", "-1")[::2] == (2, "knowledge: --limit must be at least 1.\n")
 
 
 @pytest.mark.parametrize("harm", ["no index", "damaged", "locked", "of another version", "no JSON", "closed home"])

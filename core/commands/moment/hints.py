@@ -87,6 +87,8 @@ class HintsReport:
 def hints(workspace: Workspace, off: str = "", on: str = "", limit: int = 20) -> HintsReport:
     """What was handed out; with `off` or `on` an event is switched first. Raises KnowledgeError for an event that there
     is not."""
+    if limit < 1:
+        raise KnowledgeError("usage", "--limit must be at least 1")
     events = workspace.config.hints
     if off or on:
         for name in filter(None, (off, on)):
