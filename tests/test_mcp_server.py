@@ -157,6 +157,14 @@ def test_a_setting_counts_from_the_moment_it_is_made(home: Path, tmp_path: Path)
     assert "named.toml" in broken and "Rotate" not in broken
 
 
+def test_without_a_digest_nobody_is_told_that_nothing_is_known(home: Path) -> None:
+    """An agent that hears so asks for nothing."""
+    for name in ("digest.md", "context.md"):
+        (home / "knowledge" / name).unlink()
+    said = told(called(server(home), "find")[0])
+    assert said.startswith("nothing to start with: ask for words")
+
+
 def told(result: Any) -> str:
     return "".join(getattr(row, "text", "") for row in result.content)
 

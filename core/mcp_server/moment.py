@@ -118,7 +118,7 @@ def find(
     if not query.strip():
         text = str(tools.get_context(workspace, project)["text"])  # it has been through the gate
         cut = text if len(text) <= FOUND else text[: text.rfind("\n", 0, FOUND)] + "\n… (knowledge://context has all)"
-        return cut or "nothing is known yet"
+        return cut or "nothing to start with: ask for words, which searches all that is known"
     if not now.config.search_conversations and not now.paths.knowledge.is_dir():
         raise KnowledgeError("refused", "nothing is known, and conversations are not searched")
     scope, unknown = _meant(now, project)
