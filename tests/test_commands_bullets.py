@@ -23,6 +23,7 @@ from core.commands.quarantine import accept_all, drop_all, quarantine_accept, qu
 from core.commands.review.decide import review, review_text
 from core.commands.review.waiting import similar
 from core.commands.statements import LineChange, bullets_of, said, said_with
+from core.commands.status import status
 from core.commands.workspace import Workspace
 from core.knowledge.bullet_text import BulletRef
 from tests.edited import held_line
@@ -198,6 +199,13 @@ def test_a_task_that_stands_under_done_is_opened_again_and_not_written_twice(wor
     refused = error(bullets.add, workspace, "tasks", "ask the users")
     assert refused.code == "already-there" and not refused.hint
     assert error(bullets.reopen, workspace, "ask").code == "already-open"
+
+
+def test_status_counts_no_task_and_no_note_that_is_struck_through(workspace: Workspace) -> None:
+    write(workspace, "tasks.md", "# Tasks\n\n## Open\n\n- ~~tea~~\n- milk\n\n## Done\n\n- ~~sweep~~\n")
+    write(workspace, "files/1:2.md", "# /app.py\n\n- ~~old~~\n")
+    now = status(workspace)
+    assert now.tasks == {"open": 1, "done": 0} and [row.bullets for row in now.files[-2:]] == [1, 0]
 
 
 def test_the_panel_s_stale_view_is_refused(workspace: Workspace) -> None:

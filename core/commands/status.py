@@ -132,7 +132,7 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
         digest=digest,
         stands=stands,
         files=[_store_file(workspace, name, errors) for name in CATEGORY_FILES] + [_notes(paths, errors)],
-        tasks={name: len(bullets_in(tasks, f"tasks_{name}")) for name in ("open", "done")},
+        tasks={name: _standing(tasks, f"tasks_{name}") for name in ("open", "done")},
         ledger=counts,
         pending=pending,
         awaited=awaited,
@@ -181,9 +181,14 @@ def _text(paths: Paths, name: str, errors: list[ErrorInfo]) -> str:
         return ""
 
 
+def _standing(text: str, category: str = "facts") -> int:
+    """How many bullets there are that are not struck through."""
+    return sum(not bullet.struck for bullet in bullets_in(text, category))
+
+
 def _store_file(workspace: Workspace, name: str, errors: list[ErrorInfo]) -> StoreFile:
     paths, path = workspace.paths, workspace.paths.knowledge / name
-    bullets = sum(not bullet.struck for bullet in bullets_in(_text(paths, name, errors), "facts"))
+    bullets = _standing(_text(paths, name, errors))
     try:
         found = path.stat()
     except OSError:
@@ -197,7 +202,7 @@ def _notes(paths: Paths, errors: list[ErrorInfo]) -> StoreFile:
         os.listdir(paths.file_notes)
     notes = note_files(paths)
     found = [note.stat() for note in notes]
-    bullets = sum(len(bullets_in(_text(paths, f"files/{note.name}", errors), "facts")) for note in notes)
+    bullets = sum(_standing(_text(paths, f"files/{note.name}", errors)) for note in notes)
     size, modified = sum(one.st_size for one in found), max((one.st_mtime for one in found), default=0.0)
     return StoreFile("files", str(paths.file_notes), bool(notes), size, bullets, modified)
 
