@@ -330,8 +330,9 @@ def test_an_ancestor_that_is_never_closed_hides_nothing() -> None:
 
 
 def test_a_task_that_one_machine_has_done_is_done() -> None:
-    text = "# Tasks\n\n## Open\n\n" + conflict("- b\n", "- a\n- c\n", "- a\n") + "\n## Done\n\n- a\n"
-    assert united(text.encode()) == b"# Tasks\n\n## Open\n\n- c\n- b\n\n## Done\n\n- a\n"
+    """What the other one wrote below it stays."""
+    text = "# Tasks\n\n## Open\n\n" + conflict("- b\n", "- a\n  soon\n- c\n", "- a\n") + "\n## Done\n\n- a\n"
+    assert united(text.encode()) == b"# Tasks\n\n## Open\n\n- c\n- b\n\n## Done\n\n- a\n  soon\n"
 
 
 def test_what_one_machine_has_struck_through_stays_struck() -> None:

@@ -69,12 +69,15 @@ def united(data: bytes) -> bytes | None:
     older, newer = sorted(sides, key=lambda side: (max(_DATE.findall(side), default=""), side))
     one, other = _sections(older), _sections(newer)
     done = {_said(block) for part in other if is_done_heading(part.heading) for block in part.blocks}
+    below: dict[str, list[str]] = {}
     for part in one:
         if is_open_heading(part.heading):
-            part.blocks = [block for block in part.blocks if not block[0].strip() or _said(block) not in done]
+            going = [block for block in part.blocks if block[0].strip() and _said(block) in done]
+            part.blocks = [block for block in part.blocks if block not in going]
+            below |= {_said(block): block[1:] for block in going}
     for part in other:
         for block in part.blocks:
-            _unite(one, part.heading, block)
+            _unite(one, part.heading, [block[0], *dict.fromkeys((*below.get(_said(block), ()), *block[1:]))])
     ending = "\r\n" if "\r\n" in older[:4096] else "\n"
     lines = [
         line
