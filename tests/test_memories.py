@@ -180,6 +180,17 @@ def test_a_list_reads_no_more_of_a_memory_than_it_shows(home: Path, monkeypatch:
     assert "style" in cleaned and not [text for text in cleaned if "second line" in text]
 
 
+@pytest.mark.parametrize(("before", "after"), [("a\nb", "b\na"), ("a\na\nb", "a\nb"), ("a\n\nb", "a\nb")])
+def test_an_edit_that_has_the_same_lines_can_be_taken_back(home: Path, before: str, after: str) -> None:
+    run(home, "save", before)
+    [path] = (home / "knowledge" / "memories").glob("*.md")
+    saved = path.read_bytes()
+    out = run(home, "memories", "edit", "1", after)[1]
+    assert path.read_text().endswith(f"\n\n{after}\n")
+    assert run(home, "undo", next(word.strip("'") for word in out.split() if "edit-" in word))[0] == 0
+    assert path.read_bytes() == saved
+
+
 def test_edit_and_archive_can_be_taken_back(home: Path) -> None:
     """Other words for a memory cost no line: undo brings the old ones back, and the archive keeps the file."""
     run(home, "save", "Prefers tabs", "--tag", "style")

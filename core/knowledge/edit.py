@@ -262,6 +262,9 @@ def change_file(
         edit = FileEdit(before, hashlib.sha256(data).hexdigest(), tuple(wanted))
         added = tuple(line for hunk in wanted for line in _only_in(hunk.added, hunk.removed))
         removed = tuple(line for hunk in wanted for line in _only_in(hunk.removed, hunk.added))
+        if not added and not removed and any(map(_is_reordered, wanted)):
+            added = tuple(line for hunk in wanted for line in _only_in(hunk.added, ()))
+            removed = tuple(line for hunk in wanted for line in _only_in(hunk.removed, ()))
         change = Change(now.isoformat(), run, file, added, removed, edit=edit)
         try:
             notice = put_in_place(paths, change, data, read.data)
@@ -278,6 +281,11 @@ def _disputed(lines: Sequence[str]) -> list[str]:
     if not any(map(may_conflict, lines)):
         return []
     return [bare(line) for line, role in zip(lines, roles_of(lines), strict=True) if role]
+
+
+def _is_reordered(hunk: Hunk) -> bool:
+    """Whether the same lines stand in another order, or one of them more or less often."""
+    return list(map(bare, hunk.added)) != list(map(bare, hunk.removed))
 
 
 def _only_in(lines: Sequence[str], others: Sequence[str]) -> list[str]:
