@@ -152,6 +152,18 @@ def test_a_line_in_the_persons_own_words_is_said_to_stay(world: World) -> None:
     assert done.stayed_why == {line: "reworded since"}
 
 
+def test_a_task_that_a_model_called_done_and_the_user_reopened_stays(world: World) -> None:
+    """What a harvest itself called done leaves with it; what the user has opened again is theirs."""
+    world.converse("a")
+    report = world.run(says(tasks_done=["one", "two"]))
+    bullets.reopen(workspace_of(world), "one")
+    line = next(row for row in world.text("tasks.md").split("\n") if row.startswith("- one"))
+    done = taken_back(world, report.run)
+    assert (done.lines_out, done.stayed_why) == (1, {line: "moved to Open since"})
+    assert world.text("tasks.md").index(line) < world.text("tasks.md").index("## Done")
+    assert "- two" not in world.text("tasks.md") and taken_back(world, report.run).already
+
+
 def test_an_edit_that_was_deleted_in_an_editor_is_gone_and_not_changed(world: World) -> None:
     world.knowledge("facts.md", "# Facts\n\n- mine\n")
     added = bullets.add(workspace_of(world), "facts", "a thought")

@@ -162,6 +162,9 @@ STEPS: dict[str, tuple[str, list[str]]] = {
     "only the case is another": ("case undo again", [CACHE.upper(), UTC, NAMES]),
     "struck through": ("strike undo again", [f"~~{CACHE}~~", UTC, NAMES]),
     "moved to another file": ("move undo", []),
+    "moved, and harvested again": ("move undo again", [UTC, NAMES]),
+    "moved, undone twice, harvested again": ("move undo undo again", [UTC, NAMES]),
+    "moved, and all of it once more": ("move undo again undo again", [UTC, NAMES]),
     "undone twice": ("reword undo undo again", [MINE, UTC, NAMES]),
     "undone, harvested, undone, harvested": ("reword undo again undo again", [MINE, UTC, NAMES]),
     "deleted after the second harvest": ("undo again delete undo again", [UTC, NAMES]),
@@ -235,6 +238,59 @@ def test_what_the_user_did_with_the_lines_holds(home: Home, steps: str, stand: l
     assert sorted(row["text"] for row in shown if not row["struck"]) == sorted(
         [*moved, *(row for row in stand if "~~" not in row)]
     )
+
+
+def test_the_undo_tells_where_a_line_was_moved(home: Home) -> None:
+    taught(home)
+    step(home, "move")
+    told = home.undo()
+    assert f"stayed (moved to facts.md since): - {CACHE}" in told and "gone before" not in told
+
+
+TASK = "Commit `page.py`"
+
+
+def mark_done(home: Home, how: str) -> None:
+    if how == "by a command":
+        home.do("done", TASK)
+    else:
+        [line] = [row for row in home.text("tasks.md").split("\n") if TASK in row]
+        home.put(TASK, "", "tasks.md")
+        home.put("## Done", f"## Done\n\n{line}", "tasks.md")
+
+
+def is_done(home: Home) -> bool:
+    opened, _, done = home.text("tasks.md").partition("## Done")
+    return TASK in done and TASK not in opened
+
+
+@pytest.mark.parametrize("steps", ["undo again", "undo undo again", "undo again undo again"])
+@pytest.mark.parametrize("how", ["by a command", "in an editor"])
+def test_a_task_that_is_done_stays_done(home: Home, how: str, steps: str) -> None:
+    session(home, 1, STATUS, ("page.py", "menu.py"))
+    home.harvest()
+    mark_done(home, how)
+    assert is_done(home)
+    told = home.undo()
+    assert f"stayed (moved to Done since): - {TASK}" in told
+    for name in steps.split()[1:]:
+        step(home, name)
+        assert is_done(home)
+
+
+@pytest.mark.parametrize("at", range(1, 50, 4))
+def test_a_task_that_is_done_stays_done_when_an_undo_is_killed(home: Home, at: int) -> None:
+    session(home, 1, STATUS, ("page.py", "menu.py"))
+    home.harvest()
+    mark_done(home, "in an editor")
+
+    def killed() -> None:
+        with patch.object(disk, "perform", Counter(Fault(at, "after"))):
+            home.undo()
+
+    assert in_child(killed) in (0, -9)
+    home.undo()
+    assert is_done(home)
 
 
 def test_the_undo_tells_what_stays_away_and_what_brings_it_back(home: Home) -> None:

@@ -14,7 +14,7 @@ from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt
 from core.harvest.batch import Applied, Batch, Staged, with_new_tails, write_together
 from core.harvest.classify import RESTORED, may_reclaim, unread_mark
-from core.harvest.freeze import KeptAway, freeze, plan_facts, with_old_dates
+from core.harvest.freeze import KeptAway, freeze, plan_facts, with_old_dates, without_moved
 from core.harvest.meter import Meter
 from core.harvest.named_paths import Bindings, note_roots
 from core.harvest.proofs import REPORTED, Proofs, find_missing, marks, tell_missing
@@ -195,12 +195,14 @@ class Committer:
         conversation before it grew the plan takes over what still stands; what the user removed stays away."""
         old = self.entries.get(step.sha256, {})
         again = bool(old.get("items"))
-        if not again and step.earlier is None:
+        if not old and step.earlier is None:
             return plan
         called = str(old.get("name", "")) or Path(str(old.get("path", ""))).name
         names = (self._masked(step.artifact.name), self._masked(called))
         if self.batch.has_lines_of(*names):
             self.flush()
+        if old:
+            plan = without_moved(self.paths, plan)
         if again:
             plan = with_old_dates(self.paths, plan, names)
         return plan if step.earlier is None else self._grown.onto(plan, step.earlier.sha256, harvest)

@@ -1,10 +1,10 @@
 """Stage 4: freeze what a harvest will write: every line and its file, decided once. From then on nothing but the plan
 is written (batch.py), also after a crash.
 
-`committer.py` makes a plan in this order: `freeze` (items to lines), `with_old_dates` (a second harvest keeps the lines
-of the first), `Grown.onto` (what a conversation gave before it went on), `repeats.py` (what snapshots of one session
-say), `KeptAway.without` (what the user removed or struck through) and `lines.noting_tail` (what stands unfinished in
-each file).
+`committer.py` makes a plan in this order: `freeze` (items to lines), `without_moved` and `with_old_dates` (a second
+harvest keeps the lines of the first, where the user has them), `Grown.onto` (what a conversation gave before it went
+on), `repeats.py` (what snapshots of one session say), `KeptAway.without` (what the user removed or struck through) and
+`lines.noting_tail` (what stands unfinished in each file).
 
 What a plan says beside its lines is for the fact index: the domain, and what the model said about a row.
 
@@ -30,9 +30,10 @@ from core.base.markdown import Provenance, bullet_line, parse_bullets, sanitise_
 from core.base.paths import Paths
 from core.base.project import GLOBAL, domain_of, repository_root
 from core.base.result import ErrorInfo
+from core.harvest.landed import Standing
 from core.harvest.named_paths import allowed_path, source_file
 from core.knowledge.bullet_text import QUOTE_CHARACTERS, held_item, with_quote
-from core.knowledge.categories import CATEGORIES, CATEGORY, QUARANTINE, TASKS_FILE, read_text
+from core.knowledge.categories import CATEGORIES, CATEGORY, CATEGORY_FILES, QUARANTINE, TASKS_FILE, read_text
 from core.knowledge.changes import EDIT_RUN, read_changes, removed_by_hand
 from core.knowledge.file_notes import NoteRecords, SourceFile, apply_binding, bind
 from core.knowledge.journal import FrozenPlan
@@ -219,6 +220,18 @@ def with_old_dates(paths: Paths, plan: FrozenPlan, names: Iterable[str]) -> Froz
         lines, done = _without(planned.lines, out), _without(planned.done, out)
         kept.append(replace(planned, lines=_each(keep, lines), done=_each(keep, done)))
     return replace(plan, files=tuple(kept))
+
+
+def without_moved(paths: Paths, plan: FrozenPlan) -> FrozenPlan:
+    """Of a conversation that was harvested before: a line that the user moved to another file stands there alone.
+    Raises OSError."""
+    standing = Standing(paths)
+
+    def here(name: str, lines: Sequence[str]) -> tuple[str, ...]:
+        return tuple(line for line in lines if name not in CATEGORY_FILES or not standing.moved_to(name, line))
+
+    rows = [replace(row, lines=here(row.name, row.lines), done=here(row.name, row.done)) for row in plan.files]
+    return replace(plan, files=tuple(rows))
 
 
 def _without(lines: Sequence[str], texts: set[str]) -> list[str]:

@@ -10,6 +10,7 @@ from a user who deletes a bullet, so what counts as the user's doing stands here
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import NamedTuple
 
@@ -93,6 +94,20 @@ class Standing:
             self._lines[name] = frozenset(line.decode("utf-8", "replace") for line in lines_in(self._read(name)))
         return self._lines[name]
 
+    def moved_to(self, name: str, line: str) -> str:
+        """The file to which the user moved a line of that file: what it says stands there, from the same conversation,
+        and no harvest wrote it there; "" for none. A file that cannot be read has none."""
+        came, key = split_provenance(line[2:])[1], _said(line)
+        for other in CATEGORY_FILES if came is not None else ():
+            with suppress(OSError):
+                if other == name or not any(key in one for one in self._says(other)):
+                    continue
+                rows = (row for row in self.lines(other) - self._wrote.get(other, set()) if _said(row) == key)
+                places = [split_provenance(row[2:])[1] for row in rows]
+                if any(place is not None and came is not None and place.source == came.source for place in places):
+                    return "" if any(key in one for one in self._says(name)) else other
+        return ""
+
     def _here(self, name: str, line: str, planned: PlannedFile) -> str:
         """How a line stands in a file, "" for not at all."""
         if line in self.lines(name) if self._many else not missing_lines(self._read(name), [line]):
@@ -133,6 +148,15 @@ class Standing:
     @cached_property
     def _changes(self) -> list[Change]:
         return read_changes(self._paths)
+
+    @cached_property
+    def _wrote(self) -> dict[str, set[str]]:
+        """A file -> the lines that harvests wrote into it."""
+        found: dict[str, set[str]] = {}
+        for row in self._changes:
+            if row.sha:
+                found.setdefault(row.file, set()).update(row.added)
+        return found
 
     @cached_property
     def _removed(self) -> set[tuple[str, str]]:

@@ -28,11 +28,11 @@ from core.commands.history.runs import UNDO_RUN, Redone, UndoReport, redo_edit, 
 from core.commands.statements import refresh_digest
 from core.commands.text import collected, count
 from core.commands.workspace import Clock, Workspace, utc_now
-from core.harvest.landed import make_confirmed
+from core.harvest.landed import Standing, make_confirmed
 from core.harvest.reclaim import restore
 from core.harvest.recovery import UNPROVEN, Recovered, with_store
 from core.knowledge.answers import take_answers_back
-from core.knowledge.categories import read_text
+from core.knowledge.categories import TASKS_FILE, bullets_in, read_text
 from core.knowledge.changes import EDIT_RUN, Change, append_changes, read_changes
 from core.knowledge.confirmed import CONFIRMED
 from core.knowledge.file_notes import note_now
@@ -63,6 +63,7 @@ STAY_AWAY = (
     "lines that you had reworded or deleted stay away from later harvests",
 )
 NEEDED, SAID_TOO = "another harvest rests on it", "another conversation said it too, and has it now"
+MOVED = "moved to {} since"
 
 
 def undo(workspace: Workspace, run: str, *, now: Clock = utc_now, editor_wait: EditorWait = EDITOR_WAIT) -> UndoReport:
@@ -169,6 +170,7 @@ class _Undo:
         plans = [state.plan for sha, state in states if sha in forgotten and state.plan is not None]
         left = self._surviving(forgotten, plans, rows)
         rows += self._tell_inherited(plans, rows, left)
+        self._leave_tasks(plans, rows, left)
         self._forget_harvests(forgotten, left.entries)
         files.remove_file(self.paths.state / CONFIRMED)  # it is made again at the end, or by the next run
         if (archive := archive_of(self.paths.plans, self.run)) is not None:
@@ -292,6 +294,27 @@ class _Undo:
         append_changes(self.paths, changes)
         return changes
 
+    def _leave_tasks(self, plans: Iterable[FrozenPlan], rows: Iterable[Change], left: _Left) -> None:
+        """A task that the user has moved between Open and Done is theirs. It is told as taken out and put back, while
+        the plan is known that says where it stood: then it stays also when this undo is made again."""
+        planned = [row for plan in plans for row in plan.files if row.name == TASKS_FILE]
+        told = {line for row in self.undone for line in row.removed}
+        mine = {line for row in rows if row.file == TASKS_FILE for line in row.added} - told
+        mine = {line for line in mine if not left.heir(TASKS_FILE, line)}
+        try:
+            text = read_text(self.paths.knowledge / TASKS_FILE) if planned and mine else ""
+        except OSError:
+            return  # nothing can be taken out of it either
+        opened, done = ({row.raw for row in bullets_in(text, name)} for name in ("tasks_open", "tasks_done"))
+        closed = [line for row in planned for line in row.lines if line in mine & done - opened]
+        reopened = [line for row in planned for line in row.done if line in mine & opened - done]
+        _stays(self.report, closed, MOVED.format("Done"))
+        _stays(self.report, reopened, MOVED.format("Open"))
+        lines = (*closed, *reopened)
+        stay = Change(self.now.isoformat(), UNDO_RUN + self.run, TASKS_FILE, lines, lines)
+        append_changes(self.paths, [stay])
+        self.undone.append(stay)
+
     def _forget_harvests(self, forgotten: set[str], earlier: Entries) -> None:
         """The ledger says of the conversations what was known `earlier`, or that their harvest is undone."""
         entries = self.entries
@@ -332,7 +355,7 @@ class _Undo:
                     gone[row.file, line] -= 1
                 else:
                     wanted.setdefault(row.file, []).append(line)
-        changes = read_changes(paths)
+        changes, standing = read_changes(paths), Standing(paths)
         wrote = {line for row in changes if row.sha for line in row.added}
         with collected(report.errors):
             if not any(row.file == REMOVED for row in self.undone):
@@ -358,10 +381,11 @@ class _Undo:
                 _stays(report, handed, SAID_TOO)
                 unwanted = [line for line in out if line not in handed]
                 taken = take_out(paths, name, unwanted, self.now, by, wrote)
+                moved = {line: MOVED.format(other) for line in taken.gone if (other := standing.moved_to(name, line))}
                 report.lines_out += taken.went
-                report.stayed += taken.stayed
-                report.stayed_why |= taken.why
-                report.gone += taken.gone
+                report.stayed += (*taken.stayed, *moved)
+                report.stayed_why |= {**taken.why, **moved}
+                report.gone += (line for line in taken.gone if line not in moved)
 
 
 def _name_now(paths: Paths, plan: FrozenPlan, planned: PlannedFile) -> str:
