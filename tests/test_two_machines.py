@@ -440,3 +440,88 @@ def test_the_doctor_names_memories_that_are_hidden_doubled_or_in_conflict(world:
 def test_an_empty_line_of_tags_hides_no_memory(world: World, line: str) -> None:
     path = world.knowledge("memories/001-a.md", f"---\nid: 1\ncreated: 2026-02-10T09:00:00+00:00\n{line}---\n\none\n")
     assert read_memory(path).tags == ()
+
+
+# --- who said it, counted once ---------------------------------------------------------------------------------------
+
+
+def counts(world: World) -> dict[str, int | None]:
+    return {fact.fact: fact.source_count for fact in facts_of(world)}
+
+
+def carried(machines: Machines) -> None:
+    """As assets/docs/machines.md says: git is told what is of one computer alone, and carries the rest."""
+    for world in (machines.one, machines.two):
+        doctor(workspace_of(world), repair=True, editor_wait=HURRIED)
+    for world in (machines.one, machines.two):
+        git(world.paths.knowledge, "rm", "-rq", "--cached", ".")
+        machines.commit(world)
+
+
+def say(world: World, *numbers: int) -> None:
+    for number in numbers:
+        assert not learn(world, f"User: talk {number}\n", facts=["Shared fact"]).errors
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_a_new_clone_counts_nobody_twice(machines: Machines, tmp_path: Path, by_hand: bool) -> None:
+    """Each new computer raised the numbers, and git carried them to the others."""
+    carried(machines)
+    say(machines.one, 1, 2)
+    if by_hand:
+        text = machines.one.text(YAML)
+        machines.one.knowledge(YAML, f"{text}- id: global:fact:009\n  fact: Mine\n  confidence: 0.9\n")
+        learn(machines.one, "User: talk 3\n", facts=["Mine"])
+    before = counts(machines.one)
+    assert before == {"Shared fact": 3} | ({"Mine": 2} if by_hand else {})
+    machines.commit(machines.one)
+    three = World(tmp_path / "three")
+    three.paths.home.mkdir(parents=True)
+    git(three.paths.home, "clone", "-q", str(machines.one.paths.knowledge), "knowledge")
+    for _ in range(2):
+        doctor(workspace_of(three), repair=True, editor_wait=HURRIED)
+        cli(three, "facts", "sync")
+        assert counts(three) == before and not git(three.paths.knowledge, "status", "--porcelain")
+    say(three, 4)
+    assert counts(three)["Shared fact"] == 4
+
+
+def pulled(machines: Machines, into: str) -> World:
+    world = machines.merge(into)
+    if conflicts(world):
+        cli(world, "doctor", "--merge-conflicts")
+        git(world.paths.knowledge, "add", "-A")
+        git(world.paths.knowledge, "commit", "-q", "-m", "merged")
+    return world
+
+
+@pytest.mark.parametrize(("one", "two"), [([1], []), ([1, 2], []), ([1], [2]), ([1, 2], [3])])
+@pytest.mark.parametrize("again", [False, True], ids=["synced", "harvested"])
+def test_what_the_other_machine_counted_is_counted_once(
+    machines: Machines, one: list[int], two: list[int], again: bool
+) -> None:
+    carried(machines)
+    say(machines.one, *one)
+    say(machines.two, *two)
+    for name in ("two", "one"):
+        world = pulled(machines, name)
+        if again and name == "two":
+            say(world, 9)
+        cli(world, "facts", "sync")
+        assert counts(world) == {"Shared fact": 1 + len(one) + len(two) + again}
+        before = world.text(YAML)
+        assert harvested(world, says()).errors == [] and world.text(YAML) == before
+
+
+def test_what_the_other_machine_has_undone_is_taken_back_once(machines: Machines) -> None:
+    carried(machines)
+    say(machines.one, 1, 2, 3)
+    pulled(machines, "two")
+    cli(machines.two, "facts", "sync")
+    assert counts(machines.two) == {"Shared fact": 4}
+    last = sorted(path.stem for path in machines.one.paths.plans.glob("*.jsonl"))[-1]
+    undo(workspace_of(machines.one), last, editor_wait=HURRIED)
+    assert counts(machines.one) == {"Shared fact": 3}
+    world = pulled(machines, "two")
+    cli(world, "facts", "sync")
+    assert counts(world) == {"Shared fact": 3}

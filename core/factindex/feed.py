@@ -21,7 +21,7 @@ from core.factindex.edits import Operation
 from core.factindex.facts import CATEGORIES, GLOBAL, Fact, format_id, marks_of, split_id
 from core.factindex.follow import Bullets, Followed, follow
 from core.factindex.places import FactFiles, file_for
-from core.factindex.record import GONE, KEPT, NEW, SAME, Fed, History, Key, history_of
+from core.factindex.record import GONE, KEPT, NEW, SAME, Fed, History, Key, counted, history_of, said_by
 from core.factindex.reunite import FAR
 
 _PITFALL = re.compile(
@@ -121,6 +121,7 @@ class _Draft:
         self.present = found.taken
         self.removed: set[str] = set()
         self.made: dict[str, Fact] = {}
+        self._ahead = {name: _ahead(fact, history) for name, fact in self.facts.items()}
         self._texts: dict[str, dict[str, str]] = {}
         self._last: dict[tuple[str, str], int] = {}
         for name in self.present | history.ids:
@@ -158,11 +159,26 @@ class _Draft:
         if fact.id in self.made:
             self.made[fact.id] = fact
 
+    def count(self, fact: Fact, step: int) -> Fact:
+        """The fact as one conversation more (1) or less (-1) says it, unless the file counts that already."""
+        ahead = self._ahead.get(fact.id, 0)
+        if ahead * step > 0:
+            self._ahead[fact.id] = ahead - step
+            return fact
+        return fact._replace(source_count=max(1, said_by(fact) + step))
+
     def remove(self, fact: Fact) -> None:
         del self.facts[fact.id]
         self.present.discard(fact.id)
         self.removed.add(fact.id)
         self._texts.pop(fact.domain, None)
+
+
+def _ahead(fact: Fact, history: History) -> int:
+    """How many conversations more than this store knows of are counted in a file: another machine's, which come with
+    its plans. Of a fact that is new here, all but the first."""
+    known = history.counts.get(fact.id, said_by(fact) if fact.id in history.ids else 1)
+    return said_by(fact) - known
 
 
 def plan_feed(found: FactFiles, records: Sequence[Record], harvests: Harvests, *, let_go: bool = False) -> Plan:
@@ -199,6 +215,9 @@ def plan_feed(found: FactFiles, records: Sequence[Record], harvests: Harvests, *
             _feed(conversation, history, draft, plan, bullets)
     days = [*(row.get("day", "") for row in plan.records), *(fact.last_confirmed for fact in plan.followed.back)]
     _compile(draft, plan, max(days, default=""), harvests.agents)
+    unchanged = {id(row.fact) for row in found.placed.values()}
+    if plan.records:
+        plan.records += counted((fact for fact in draft.facts.values() if id(fact) not in unchanged), history)
     return plan
 
 
@@ -248,12 +267,10 @@ def _feed(taught: Taught, history: History, draft: _Draft, plan: Plan, bullets: 
             history.ids.add(name)
         elif name:
             old = draft.facts[name]
-            fact = old._replace(
-                source_count=(1 if old.source_count is None else old.source_count) + 1,
-                last_confirmed=max(old.last_confirmed, taught.day),
-            )
+            more = draft.count(old, 1)
+            fact = more._replace(last_confirmed=max(old.last_confirmed, taught.day))
             draft.change(fact)
-            plan.confirmed += 1
+            plan.confirmed += more is not old
         else:
             fact = draft.add(lesson, mark, taught.day)
             plan.new += 1
@@ -339,8 +356,8 @@ def _take_back(fed: Fed, history: History, draft: _Draft, plan: Plan, witnesses:
             last = fact.last_confirmed
             if last == fed.day:
                 last = max([*days, fact.first_seen])
-            count = None if fact.source_count is None else max(1, fact.source_count - 1)
-            draft.change(fact._replace(source_count=count, last_confirmed=last))
+            less = fact if fact.source_count is None else draft.count(fact, -1)
+            draft.change(less._replace(last_confirmed=last))
             known[name] = [fact.confidence, last]
     plan.records.append({"t": "undone", "sha": fed.sha, "run": fed.run, "kept": kept, "known": known})
 

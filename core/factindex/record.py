@@ -7,6 +7,8 @@ Appended to, never rewritten; each line has its own checksum, and a damaged one 
              deleted it: it stays so), kept (it stands there but is not valid)
 - `undone`   the harvest `sha` of `run` was taken back; `kept` are `[mark, id]` that stay deleted, `known` as below
 - `known`    `{id: [confidence, last_confirmed]}` of facts that a user has written or changed
+- `counted`  `{id: source_count}` as the files had them after a sync (`after` so many records): what they say more, or
+             less, by the next one was counted elsewhere
 - `merged`   `from` became a part of `into`
 - `left`     the `fact` (a row) went, for the bullet that it was made of went; `back`: both are back, also what was told
 - `reworded` the fact follows its bullet, whose text now has this `mark`
@@ -74,6 +76,9 @@ class History:
     ids: set[str] = field(default_factory=set)
     merged: dict[str, str] = field(default_factory=dict)
     known: dict[str, list[Any]] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    size: int = 0
+    """How many records there are."""
     anchors: dict[str, int] = field(default_factory=dict)
     archives: dict[str, int] = field(default_factory=dict)
     total: int = 0
@@ -112,7 +117,7 @@ def history_of(records: Iterable[Record]) -> History:
     for at, row in enumerate(rows):
         if row.get("t") == "undone":
             undone[str(row.get("sha")), str(row.get("run"))] = at
-    history = History()
+    history = History(size=len(rows))
     people: set[str] = set()
     for at, row in enumerate(rows):
         try:
@@ -142,6 +147,8 @@ def _take(row: Record, history: History, people: set[str], is_undone: bool) -> N
         _know(row.get("known", {}), history, None)
     elif kind == "known":
         _know(row["facts"], history, history.total)
+    elif kind == "counted":
+        history.counts |= {str(name): int(number) for name, number in row["facts"].items()}
     elif kind == "merged":
         history.merged[str(row["from"])] = str(row["into"])
         history.ids.add(str(row["from"]))
@@ -198,6 +205,18 @@ def _know(facts: dict[str, list[Any]], history: History, anchor: int | None) -> 
         if anchor is not None:
             history.anchors[name] = anchor
             history.anchored.pop(name, None)
+
+
+def counted(facts: Iterable[Fact], history: History) -> list[Record]:
+    """The record of how many said each fact, of those of which it is another number than the history has."""
+    numbers = {fact.id: said_by(fact) for fact in facts}
+    new = {name: number for name, number in numbers.items() if history.counts.get(name) != number}
+    return [{"t": "counted", "after": history.size, "facts": new}] if new else []
+
+
+def said_by(fact: Fact) -> int:
+    """How many said a fact: where no number is written, whoever wrote it."""
+    return 1 if fact.source_count is None else fact.source_count
 
 
 def append_records(path: Path, records: Iterable[Record]) -> None:

@@ -30,7 +30,7 @@ from core.factindex.feed import Plan, plan_feed
 from core.factindex.follow import Bullets, follow
 from core.factindex.held import Known, hold, read_known, write_known
 from core.factindex.places import FILE_BYTES, FactFiles, read_all, read_at, read_one, together, why_broken
-from core.factindex.record import History, aged, append_records, history_of, read_history, record_path
+from core.factindex.record import History, aged, append_records, counted, history_of, read_history, record_path
 from core.factindex.reunite import changed_text, plan_renumbering
 
 ATTEMPTS = 10
@@ -242,6 +242,7 @@ class _Sync:
             news.append({"t": "known", "facts": known})
             for name in known:
                 history.anchors[name] = history.total
+        news += counted((row.fact for row in found.placed.values()), history)
         facts = _aged(found, history, now)
         report.problems = found.problems
         if not facts and not history.index_sum and not files.exists(self.knowledge / index.NAME):
