@@ -74,7 +74,9 @@ def test_the_next_run_says_so_once_and_the_named_command_puts_everything_back(wo
     assert {name: (world.paths.knowledge / name).read_bytes() for name in whole} == whole
     assert listed(world) == []
     taken_back(world, run)
-    assert world.text("facts.md") == "# Facts\n\n- mine\n" and listed(world) == []  # taken out on purpose now
+    assert world.text("facts.md") == "# Facts\n\n- mine\n" and len(listed(world)) == 2
+    settled(world, back=True)
+    assert listed(world) == []  # and the question can be answered once more
 
 
 def test_lines_that_vanish_a_second_time_are_told_again(world: World) -> None:

@@ -151,6 +151,7 @@ CACHE, UTC, NAMES, MINE = (
     "File names are in lower case.",
     "It is cached.",
 )
+UTC_ONE = "Days are kept in UTC too."
 ALL = [CACHE, UTC, NAMES]
 STEPS: dict[str, tuple[str, list[str]]] = {
     "untouched": ("undo again", ALL),
@@ -189,6 +190,7 @@ EDITOR = {
     "delete": (CACHE, ""),
     "delete-both": (UTC, ""),
     "delete-names": (NAMES, ""),
+    "delete-utc": (UTC_ONE, ""),
     "empty": ("[from: ", ""),
 }
 
@@ -213,9 +215,9 @@ def step(home: Home, name: str) -> None:
         home.edit = re.search(r"undo (edit-[\w-]+)", home.do(*words))[1]  # type: ignore[index]
 
 
-def taught(home: Home) -> None:
+def taught(home: Home, talks: dict[str, str] = TALKS) -> None:
     """A first harvest of both conversations."""
-    for number, (name, said) in enumerate(TALKS.items()):
+    for number, (name, said) in enumerate(talks.items()):
         path = home.talks / f"{name}.md"
         path.write_text(f"User: what of it?\n\nAssistant: {said}\n")
         os.utime(path, (time.time() - 1000 + number,) * 2)
@@ -307,6 +309,48 @@ def test_the_undo_tells_what_stays_away_and_what_brings_it_back(home: Home) -> N
     home.harvest("--again")
     rows = json.loads(home.do("review", "--kind", "kept-away", "--json"))["waiting"]
     assert {row["text"] for row in rows} == {CACHE, NAMES}
+
+
+@pytest.mark.parametrize("order", [("reword", "delete-utc"), ("delete-utc", "reword")])
+def test_one_line_was_reworded_and_one_of_the_same_conversation_deleted(home: Home, order: tuple[str, str]) -> None:
+    """What was deleted was said to stay, in words that stood nowhere, and to have been replaced."""
+    said = TALKS["one"].replace("times are kept in UTC.", UTC_ONE.lower().replace("utc", "UTC"))
+    taught(home, {"one": said, "two": TALKS["two"]})
+    for name in order:
+        step(home, name)
+    gone = json.loads(home.do("review", "--kind", "vanished", "--json"))["waiting"]
+    assert [[line.partition(" [")[0] for line in row["lines"]] for row in gone] == [[f"- {UTC_ONE}"]]
+    assert "nothing waits" in home.do("review")
+    told = home.undo()
+    assert f"stayed (reworded since): - {MINE} [from: " in told and f"gone before: - {UTC_ONE} [from: " in told
+    assert told.count("stayed") == 1
+    assert {row[2:].partition(" [")[::2] for row in home.text("removed.md").split("\n") if row[:2] == "- "} == {
+        (CACHE, f"replaced: {today()}]"),
+        (UTC_ONE, f"removed: {today()}]"),
+    }
+    home.harvest("--again")
+    assert standing(home) == sorted([MINE, NAMES, UTC])
+
+
+def test_an_answer_that_is_undone_is_asked_again(home: Home) -> None:
+    taught(home)
+    step(home, "empty")
+    waits = home.do("review", "--json")
+    assert json.loads(waits)["counts"]["vanished"] == 2
+    for answer in ("--yes", "--no", "--yes"):
+        done = home.do("review", "all", "vanished", answer)
+        assert "nothing waits" in home.do("review")
+        home.undo(re.search(r"undo (edit-[\w-]+)", done)[1])  # type: ignore[index]
+        assert home.do("review", "--json") == waits
+
+
+def test_what_vanishes_after_it_was_harvested_again_is_told(home: Home) -> None:
+    """The undo of the first harvest passed for the user's own word that the lines may go."""
+    taught(home)
+    home.undo()
+    home.harvest("--again")
+    step(home, "empty")
+    assert json.loads(home.do("review", "--json"))["counts"]["vanished"] == 2
 
 
 def today() -> str:

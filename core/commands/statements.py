@@ -304,7 +304,7 @@ def change_lines(workspace: Workspace, change: LineChange, *, now: Clock = utc_n
     texts = list(dict.fromkeys(text_of(ref) for ref in refs))
     left = {statement_key(words), *_said_beside(workspace.paths, refs)}
     going = [said for said in texts if act in REMEMBERED and statement_key(said) not in left]
-    gone, problem = remember(workspace.paths, going, REMEMBERED[act], moment, run) if going else ([], "")
+    gone, problem = remember(workspace.paths, dict.fromkeys(going, REMEMBERED[act]), moment, run) if going else ([], "")
     note = "; ".join(filter(None, (note, problem)))
     try:
         edited = change_file(workspace.paths, refs[0].file, hunks, moment, seen=change.seen, run=run)

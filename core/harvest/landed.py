@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from core.base import files
 from core.base.entry import mark_of_key
-from core.base.markdown import Provenance, parse_bullets, split_provenance
+from core.base.markdown import split_provenance
 from core.base.paths import Paths
 from core.knowledge.categories import CATEGORY_FILES, QUARANTINE
 from core.knowledge.changes import Change, read_changes, removed_by_hand
@@ -26,6 +27,7 @@ from core.knowledge.file_notes import note_now
 from core.knowledge.journal import FrozenPlan, read_plans
 from core.knowledge.ledger import FORGOTTEN, seen_ledger
 from core.knowledge.lines import PlannedFile, key_of, lines_in, missing_lines, statements_in
+from core.knowledge.reversal import other_words, own_words
 
 SHELF = (*CATEGORY_FILES, QUARANTINE)
 """A line that the user moved from its own file to one of these still stands."""
@@ -52,14 +54,14 @@ class Standing:
         self._data: dict[str, bytes] = {}
         self._lines: dict[str, frozenset[str]] = {}
         self._said: dict[str, tuple[frozenset[str], ...]] = {}
-        self._by_hand: dict[str, set[Provenance]] = {}
+        self._own: dict[str, list[str]] = {}
 
     def landed_in(self, plan: FrozenPlan, planned: PlannedFile) -> list[Landed]:
         """The lines that a plan has for one file."""
         found = {line: self._here(self.name_now(plan, planned), line, planned) for line in planned.all_lines}
         left = [line for line, state in found.items() if not state and not self._is_dealt_with(planned.name, line)]
-        reworded = bool(left) and self._is_reworded(self.name_now(plan, planned, left), left)
-        found |= dict.fromkeys(left, REWORDED if reworded else LOST)
+        reworded = self._reworded(self.name_now(plan, planned, left), left) if left else set[str]()
+        found |= {line: REWORDED if line in reworded else LOST for line in left}
         return [Landed(planned.name, line, state or DEALT_WITH) for line, state in found.items()]
 
     def confirmed(self, plan: FrozenPlan) -> Iterator[tuple[str, str]]:
@@ -75,12 +77,13 @@ class Standing:
 
     def lost(self, plan: FrozenPlan, *, in_part: bool = False) -> dict[str, list[str]]:
         """The lines that are lost, by file: of files that lost all that the plan had put there; `in_part` of those
-        where some of it still stands. Single lines beside others of the same plan look like an edit by hand."""
+        where some of it still stands, be it in other words. Single lines beside others of the same plan look like an
+        edit by hand."""
         missing: dict[str, list[str]] = {}
         for row in plan.files:
-            name = self.name_now(plan, row)
-            if row.all_lines and in_part == any(self._here(name, line, row) for line in row.all_lines):
-                missing[row.name] = [one.line for one in self.landed_in(plan, row) if one.state == LOST]
+            landed = self.landed_in(plan, row)
+            if in_part == any(one.state in (STANDS, CONFIRMED, REWORDED) for one in landed):
+                missing[row.name] = [one.line for one in landed if one.state == LOST]
         return {name: lines for name, lines in missing.items() if lines}
 
     def name_now(self, plan: FrozenPlan, planned: PlannedFile, lines: Sequence[str] = ()) -> str:
@@ -133,17 +136,15 @@ class Standing:
         moved = (other for other in SHELF if other != name)
         return any(line in self.lines(other) or any(key in one for one in self._says(other)) for other in moved)
 
-    def _is_reworded(self, name: str, lost: Iterable[str]) -> bool:
-        """Whether at least one lost line, or one that it confirmed, stands in a file under other words that no harvest
-        wrote."""
-        if name not in self._by_hand:
-            bullets = parse_bullets(self._read(name).decode("utf-8", "replace"))
+    def _reworded(self, name: str, lost: Iterable[str]) -> set[str]:
+        """The lost lines that stand in a file under other words that no harvest wrote, or of which one does that they
+        confirmed."""
+        if name not in self._own:
             wrote = {line for lines in self._harvested.values() for line in lines}
-            self._by_hand[name] = {row.provenance for row in bullets if row.provenance and row.raw not in wrote}
-        if not self._by_hand[name]:
-            return False
-        same = {other for line in lost for other in (line, *self._harvested.get(_said(line), ()))}
-        return any(split_provenance(line[2:])[1] in self._by_hand[name] for line in same)
+            self._own[name] = own_words(sorted(self.lines(name)), wrote)
+        same = {line: (line, *self._harvested.get(_said(line), ())) for line in lost} if self._own[name] else {}
+        found = other_words(dict.fromkeys(chain(*same.values())), self._own[name])
+        return {line for line, others in same.items() if not found.keys().isdisjoint(others)}
 
     @cached_property
     def _changes(self) -> list[Change]:

@@ -61,9 +61,10 @@ class Proofs:
         missing is told as the user's doing: the mark of an editor that saved a stale buffer, or of a file that is
         gone. Dealt with by the user, and no loss, is
 
-        - a line that changes.jsonl tells as removed or replaced (`knowledge rm`, the panel, an undo);
+        - a line that changes.jsonl tells as removed or replaced (`knowledge rm`, the panel), and that was not undone;
         - a line that stands in another category file or in the quarantine, or whose statement stands in its own;
-        - a line that was reworded in an editor: a bullet with its provenance stands there that no harvest wrote;
+        - a line that was reworded in an editor: a bullet with its provenance stands there that no harvest wrote, and is
+          not the other words of a line that is more like it;
         - single missing lines beside others of the same plan and file that stand: so looks an edit by hand.
         """
         lost = Standing(self._paths).lost(plan)

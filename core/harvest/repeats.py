@@ -26,13 +26,12 @@ from core.harvest.proofs import Proofs
 from core.knowledge.alike import differs_in_value, flat
 from core.knowledge.bullet_text import held_item, with_quote
 from core.knowledge.categories import CATEGORY, CATEGORY_FILES, QUARANTINE, TASKS_FILE, bullets_in, read_text
-from core.knowledge.changes import EDIT_RUN, read_changes
+from core.knowledge.changes import EDIT_RUN, UNDO_RUN, read_changes
 from core.knowledge.confirmed import confirmed_bullets, read_confirmed
 from core.knowledge.file_notes import note_now, read_records
 from core.knowledge.journal import FrozenPlan
 from core.knowledge.ledger import Entries, table_in
 from core.knowledge.lines import PlannedFile, absent_lines, key_of
-from core.knowledge.run_state import UNDO
 from core.knowledge.same import mark_of_text
 
 if TYPE_CHECKING:
@@ -269,7 +268,7 @@ class Grown:
             for change in read_changes(self._paths):
                 if change.sha:
                     self._rows.setdefault(change.sha, []).extend((change.file, line) for line in change.added)
-                elif not change.run.startswith((EDIT_RUN, UNDO)):  # a harvest took out what may be true again
+                elif not change.run.startswith((EDIT_RUN, UNDO_RUN)):  # a harvest took out what may be true again
                     self._outdated.update((change.file, line) for line in change.removed)
         past = _Past()
         for sha in chain:

@@ -17,8 +17,8 @@ from core.base import files
 from core.base.paths import Paths
 from core.knowledge.hunks import FileEdit, edit_from_json
 
-EDIT_RUN = "edit-"
-"""How the runs of single edits are called."""
+EDIT_RUN, UNDO_RUN = "edit-", "undo-"
+"""How the runs of single edits are called, and how that is which takes a run back: `undo-`, and the name of that."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,12 @@ def removed_by_hand(
 ) -> set[tuple[str, str]]:
     """What the user took out and did not bring back, as (file, line); `runs` is how the ids of the runs begin whose
     removals count, `said` what of a line is told instead of itself. A harvest tells its lines only at its end, so what
-    it added says nothing about the order."""
-    removed: set[tuple[str, str]] = set()
+    it added says nothing about the order. What was undone says nothing, and neither does its undo."""
+    changes, removed = list(changes), set[tuple[str, str]]()
+    over = {(change.run.removeprefix(UNDO_RUN), change.file) for change in changes if change.run.startswith(UNDO_RUN)}
     for change in changes:
+        if (change.run.removeprefix(UNDO_RUN), change.file) in over:
+            continue
         if change.run.startswith(runs):
             removed.update((change.file, said(line)) for line in change.removed)
         if not change.sha:

@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -194,15 +194,15 @@ def _creation(read: files.FileRead, block: tuple[str, ...], section: str) -> Fil
 # --- what was removed ------------------------------------------------------------------------------------------------
 
 
-def remember(paths: Paths, texts: Sequence[str], how: str, now: datetime, run: str) -> tuple[list[str], str]:
+def remember(paths: Paths, gone: Mapping[str, str], now: datetime, run: str) -> tuple[list[str], str]:
     """Write down in `removed.md` what is about to be taken out, as a part of the change `run`: one undo brings both
-    back. `how` is one of removed.HOW. Returns those of the texts that did not stand there already, and a
-    sentence about what did not work beside it, "" for nothing."""
+    back. `gone` has for each text how it went, one of removed.HOW. Returns those of the texts that did not stand there
+    already, and a sentence about what did not work beside it, "" for nothing."""
     known = _removed(paths)
     day = now.astimezone(UTC).date().isoformat()
-    new = [text for text in texts if text and text not in known]
+    new = [text for text in gone if text and text not in known]
     if new:
-        rows = {statement_key(text): (f"- {text} [{how}: {day}]",) for text in new}
+        rows = {statement_key(text): (f"- {text} [{gone[text]}: {day}]",) for text in new}
         return new, add_lines(paths, REMOVED, HEADER, tuple(rows.values()), now, run=run).warning
     return new, ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeAlias
 
 from core.base.markdown import BY_HAND, bullet_line, split_provenance
 from core.base.paths import Paths
@@ -13,19 +14,22 @@ from core.knowledge.bullet_text import without_lines
 from core.knowledge.changes import Change, append_changes
 from core.knowledge.edit import ATTEMPTS, Hunks, change_file, could_not_write, read_editable
 from core.knowledge.hunks import FileEdit, Hunk, bare, is_closed, made, reversed_edit, split
+from core.knowledge.lines import key_of
 from core.knowledge.log import put_in_place
 
 REVERSED, ALREADY, CHANGED, GONE = "reversed", "already back", "changed since", "not there any more"
 MISSED = "missing again"
 DETAILED, STRUCK, REWORDED = "details were written below it", "struck through since", "reworded since"
 """Why a line stays."""
+Why: TypeAlias = dict[str, str]
+"""A line -> what became of it."""
 
 
 @dataclass(frozen=True)
 class TakenOut:
     """What became of lines that were to leave a file: how many went, those that `stayed` because the user has
-    reworded them, struck them through or written details below them, and those that were `gone` already, without a
-    trace. `why` says for each line that stayed what happened to it since."""
+    reworded them, struck them through or written details below them, as they stand there now, and those that were
+    `gone` already, without a trace. `why` says for each line that stayed what happened to it since."""
 
     went: int = 0
     stayed: tuple[str, ...] = ()
@@ -84,11 +88,9 @@ def take_out(
     def hunks(lines: list[str]) -> list[Hunk]:
         nonlocal found
         out, left = without_lines(lines, unwanted)
-        standing = set(map(bare, lines))
-        why = {line: reason for line in left if (reason := _why_it_stays(standing, line, wrote))}
-        stayed = tuple(line for line in left if line in why)
-        gone = tuple(line for line in left if line not in why)
-        found = TakenOut(len(unwanted) - len(left), stayed, gone, why)
+        stayed, why = _what_stays(list(map(bare, lines)), left, wrote)
+        gone = tuple(line for line in left if line not in stayed)
+        found = TakenOut(len(unwanted) - len(left), tuple(stayed.values()), gone, why)
         if not out:
             raise KnowledgeError("unchanged", "none of the lines stands there", file)
         return out
@@ -129,23 +131,51 @@ def hand_over(paths: Paths, file: str, heirs: Mapping[str, str], now: datetime, 
     return taken if _changed(paths, file, hunks, now, run) else set()
 
 
-def _why_it_stays(standing: Collection[str], line: str, harvested: Collection[str]) -> str:
-    """What a user has done with a line that could not be taken out, "" when nothing of it is there."""
-    if line in standing:
-        return DETAILED
-    text, provenance = split_provenance(line.removeprefix("- "))
-    if bullet_line(f"~~{text}~~", provenance) in standing:
-        return STRUCK
-    return REWORDED if is_reworded(standing, line, harvested) else ""
+def _what_stays(standing: Sequence[str], left: Sequence[str], wrote: Collection[str]) -> tuple[Why, Why]:
+    """What a user has done with lines that could not be taken out: each as it stands now, and why that stays. Those of
+    which nothing is there are in neither."""
+    there, stayed, why = set(standing), dict[str, str](), dict[str, str]()
+    for line in left:
+        text, provenance = split_provenance(line.removeprefix("- "))
+        crossed = bullet_line(f"~~{text}~~", provenance)
+        if line in there or crossed in there:
+            stayed[line] = now = line if line in there else crossed
+            why[now] = DETAILED if line in there else STRUCK
+    for line, now in other_words([line for line in left if line not in stayed], own_words(standing, wrote)).items():
+        stayed[line], why[now] = now, REWORDED
+    return stayed, why
 
 
-def is_reworded(standing: Iterable[str], line: str, harvested: Collection[str]) -> bool:
-    """Whether a bullet with the line's provenance stands there that no harvest wrote: its other words, by all signs."""
-    provenance = split_provenance(line)[1]
-    if provenance is None or provenance.source == BY_HAND:
-        return False
-    end = f" {provenance}"
-    return any(other.startswith("- ") and other.endswith(end) and other not in harvested for other in standing)
+def own_words(standing: Iterable[str], harvested: Collection[str]) -> list[str]:
+    """The bullets of a file that come from a conversation and say what no harvest of it said: a user's words."""
+    new = [line for line in standing if line.startswith("- ") and line not in harvested]
+    came = {line: f" {of}" for line in new if (of := split_provenance(line)[1]) and of.source != BY_HAND}
+    ends = tuple(set(came.values()))
+    said = {(key_of(line), end) for line in (harvested if ends else ()) if line.endswith(ends) for end in (_end(line),)}
+    return [line for line, end in came.items() if (key_of(line), end) not in said]
+
+
+def other_words(lost: Iterable[str], own: Iterable[str]) -> dict[str, str]:
+    """Those of the lost lines that a user has put into other words, by all signs: one of their `own` has its
+    provenance. Each with that line, and no two with the same one: of several the likest has it, and the others were
+    deleted."""
+    theirs: dict[str, list[str]] = {}
+    for line in own:
+        theirs.setdefault(_end(line), []).append(line)
+    pairs = [(line, now) for line in lost for now in theirs.get(_end(line), ())] if theirs else []
+    if not pairs:
+        return {}
+    from rapidfuzz import fuzz
+
+    found = dict[str, str]()
+    for line, now in sorted(pairs, key=lambda pair: -fuzz.ratio(*pair)):
+        if line not in found and now not in found.values():
+            found[line] = now
+    return found
+
+
+def _end(line: str) -> str:
+    return f" {split_provenance(line)[1] or ''}"
 
 
 def _is_gone(data: bytes, edit: FileEdit) -> bool:

@@ -16,7 +16,7 @@ from core.base import files, locks
 from core.base.checked_lines import Record
 from core.base.figures import count
 from core.base.paths import Paths
-from core.knowledge.changes import EDIT_RUN, Change
+from core.knowledge.changes import EDIT_RUN, UNDO_RUN, Change
 from core.knowledge.digest import HEADER, written_once
 from core.knowledge.journal import read_journal, states_by_sha
 
@@ -26,8 +26,6 @@ WRITTEN, DELETED, DIFFERENT, EMPTY = "written", "deleted", "different", "empty"
 UNWRITTEN, MISSING, OFF, UNREADABLE = "never written", "missing", "off", "unreadable settings"
 """How the digest stands. `missing`: it is not there, and nobody knows whether it ever was."""
 LOOKS = 3
-UNDO = "undo-"
-"""How the runs that take back another one are called."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +191,7 @@ def harvested_lines(changes: Sequence[Change], records: Iterable[Record] = ()) -
     that stand in the plans of the run at work."""
     lines_of: dict[str, set[str]] = {}
     for row in changes:
-        if row.run.startswith((EDIT_RUN, UNDO + EDIT_RUN)):
+        if row.run.startswith((EDIT_RUN, UNDO_RUN + EDIT_RUN)):
             continue
         lines = lines_of.setdefault(row.file, set())
         lines.update(row.added)

@@ -1,9 +1,10 @@
 """What a user had done in an editor with the lines of a harvest by the time that it is undone.
 
-A line that stands nowhere any more was reworded, where other words of its provenance stand, or deleted. That counts
-where something stands that was written into the file with it or later, or where the user has said that it is gone on
-purpose: else an editor may have saved an older text. Its statement goes into `removed.md`, as an edit or a removal by
-a command would have put it there: git carries that, and a user sees it and takes it out again.
+A line that stands nowhere any more was reworded, where other words of its provenance stand, or deleted; of several
+lines the other words are those of the likest one. That counts where something stands that was written into the file
+with it or later, or where the user has said that it is gone on purpose: else an editor may have saved an older text.
+Its statement goes into `removed.md`, as an edit or a removal by a command would have put it there: git carries that,
+and a user sees it and takes it out again.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from core.knowledge.bullet_text import held_item
 from core.knowledge.categories import CATEGORY_FILES, QUARANTINE, note_files, read_text
 from core.knowledge.changes import EDIT_RUN, Change, removed_by_hand
 from core.knowledge.edit import remember
-from core.knowledge.reversal import is_reworded
+from core.knowledge.reversal import other_words, own_words
 
 Lines = Mapping[str, Sequence[str]]
 """The lines of each file."""
@@ -30,20 +31,14 @@ Lines = Mapping[str, Sequence[str]]
 def keep_away(paths: Paths, wanted: Lines, changes: Sequence[Change], now: datetime, run: str) -> int:
     """Before the `wanted` lines are taken out by the change `run`: remember those that the user had reworded or
     deleted; how many there are. Raises KnowledgeError."""
-    found: dict[str, list[str]] = {}
-    for how, text in _changed_by_hand(paths, wanted, changes):
-        found.setdefault(how, []).append(text)
-    number = 0
-    for how, texts in found.items():
-        gone, problem = remember(paths, texts, how, now, run)
-        number += len(gone)
-        if problem:
-            raise KnowledgeError("changes-failed", problem, paths.changes)
-    return number
+    gone, problem = remember(paths, dict(_changed_by_hand(paths, wanted, changes)), now, run)
+    if problem:
+        raise KnowledgeError("changes-failed", problem, paths.changes)
+    return len(gone)
 
 
 def _changed_by_hand(paths: Paths, wanted: Lines, changes: Sequence[Change]) -> Iterator[tuple[str, str]]:
-    """What became of each such line, as `removed.md` calls it, and what it had said."""
+    """What each such line had said, and what became of it, as `removed.md` calls that."""
     standing = _standing(paths)
     said = {_said(name, row) for name, rows in standing.items() for row in rows}
     harvests = [row for row in changes if row.sha]
@@ -56,12 +51,13 @@ def _changed_by_hand(paths: Paths, wanted: Lines, changes: Sequence[Change]) -> 
         stand = {row.raw for row in standing.get(file, ())}
         written = [row for row in harvests if row.file == file]
         came = {line: order[row.run] for row in written for line in row.added}
-        newest = max((order[row.run] for row in written if not stand.isdisjoint(row.added)), default=-1)
-        for line in lines:
-            gone = [row for row in parse_bullets(line) if _said(file, row) not in said and line not in settled]
-            reworded = is_reworded(stand, line, wrote)
-            if gone and (reworded or line in on_purpose or came.get(line, len(order)) <= newest):
-                yield "replaced" if reworded else "removed", _text(file, gone[0])
+        bullets = {line: row for line in lines for row in parse_bullets(line) if line not in settled}
+        gone = {line: row for line, row in bullets.items() if _said(file, row) not in said}
+        reworded = other_words(gone, own_words(sorted(stand), wrote))
+        newest = max((order[row.run] for row in written if not {*stand, *reworded}.isdisjoint(row.added)), default=-1)
+        for line, row in gone.items():
+            if line in reworded or line in on_purpose or came.get(line, len(order)) <= newest:
+                yield _text(file, row), "replaced" if line in reworded else "removed"
 
 
 def _standing(paths: Paths) -> dict[str, list[Bullet]]:

@@ -27,6 +27,7 @@ from core.commands.text import collected, count
 from core.commands.workspace import Workspace
 from core.knowledge.answers import read_answers
 from core.knowledge.changes import EDIT_RUN as EDIT_RUN
+from core.knowledge.changes import UNDO_RUN as UNDO_RUN
 from core.knowledge.changes import Change, read_changes
 from core.knowledge.edit import change_file, new_edit_run
 from core.knowledge.hunks import Hunk, bare, inverse, join, made, reversed_edit, section_at, split
@@ -35,7 +36,6 @@ from core.knowledge.log import settle, take_away, untold
 from core.knowledge.removed import REMOVED
 from core.knowledge.reversal import CHANGED, GONE, MISSED, REVERSED, take_back
 
-UNDO_RUN = "undo-"
 TEXT_CHARACTERS = 50
 _TIME = re.compile(r"\d{8}T\d{6}")
 
