@@ -12,7 +12,7 @@ import pytest
 
 from core.base.markdown import Provenance, parse_bullets
 from tests.cli_call import call
-from tests.harvest_world import FakeModel, World, never, nobody_waits_for_editors, says
+from tests.harvest_world import FakeModel, World, never, nobody_waits_for_editors, says, taken_back
 
 SENTENCE = "The build of the shop needs Node 20, because the bundler reads its lockfile"
 
@@ -89,6 +89,19 @@ def test_what_is_removed_for_good_goes_in_each_form(world: World, how: str) -> N
     assert left == []
 
 
+@pytest.mark.parametrize("how", EDITS)
+def test_the_undo_of_its_harvest_takes_it_out_and_the_next_one_writes_it_once(world: World, how: str) -> None:
+    world.converse("a")
+    run = world.run(says(facts=[SENTENCE, "Another one"])).run
+    lines = world.text("facts.md").split("\n")
+    world.knowledge("facts.md", "\n".join(EDITS[how](line) if SENTENCE in line else line for line in lines))
+    report = taken_back(world, run)
+    assert (report.lines_out, report.stayed, report.gone) == (2, [], []) and rows(world) == []
+    world.limits(again=True)
+    world.run(says(facts=[SENTENCE, "Another one"]))
+    assert sorted(row["text"] for row in rows(world)) == ["Another one", SENTENCE]
+
+
 def test_a_line_struck_through_as_a_whole_is_struck_through(world: World) -> None:
     """That is what an editor's key for it does with the line that is marked."""
     world.converse("a")
@@ -145,3 +158,15 @@ def test_a_ticked_box_is_no_line_that_vanished(world: World) -> None:
 def test_only_a_sentence_that_goes_on_is_read_as_wrapped(text: str, said: list[tuple[Any, ...]]) -> None:
     """A line of one's own with details below it, of which one cites a conversation, stays one's own."""
     assert [(row.text, row.provenance, row.more) for row in parse_bullets(text)] == said
+
+
+def test_a_task_ticked_by_hand_stays_done_when_its_harvest_is_undone_and_made_again(world: World) -> None:
+    world.converse("a")
+    run = world.run(says(tasks_open=[{"statement": "Renew the certificate"}])).run
+    world.knowledge("tasks.md", world.text("tasks.md").replace("- Renew", "- [x] Renew"))
+    ticked = world.text("tasks.md")
+    report = taken_back(world, run)
+    assert report.lines_out == 0 and len(report.stayed) == 1
+    world.limits(again=True)
+    world.run(says(tasks_open=[{"statement": "Renew the certificate"}]))
+    assert world.text("tasks.md") == ticked

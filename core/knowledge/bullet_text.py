@@ -9,7 +9,17 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from core.base.markdown import BOX, MARKS, Bullet, is_struck, parse_bullets, sanitise_line, split_provenance
+from core.base.markdown import (
+    BOX,
+    MARKS,
+    Bullet,
+    bullet_line,
+    is_struck,
+    parse_bullets,
+    sanitise_line,
+    split_provenance,
+    unmarked,
+)
 from core.base.result import KnowledgeError
 from core.knowledge.categories import CATEGORY, QUARANTINE, TASKS_FILE
 from core.knowledge.hunks import Hunk, bare, block_end, line_break, made, place_in, section_at, whole_line
@@ -192,24 +202,44 @@ def inserted(lines: list[str], block: Sequence[str], section: str, ending: str) 
 
 
 def without_lines(lines: list[str], unwanted: Sequence[str]) -> tuple[list[Hunk], list[str]]:
-    """Take exact lines out, each once, the lowest in the file first; returns the hunks and the lines that stay because
-    they are not there as they were, or because somebody has written details below them."""
+    """Take lines out, each once, the lowest in the file first; returns the hunks and the lines that stay because they
+    are not there as they were, or because somebody has written details below them. A line as an editor left it, with
+    another mark, wrapped, or with blanks at its end, is there as it was."""
     hunks: list[Hunk] = []
     stay: list[str] = []
     where: dict[str, list[int]] = {}
     for at, line in enumerate(lines):
         where.setdefault(bare(line), []).append(at)
-    places: list[int] = []
+    left = _as_left(lines) if any(line not in where for line in unwanted) else {}
+    places: list[tuple[int, int]] = []
     for line in unwanted:
-        found = where[line].pop() if where.get(line) else None
-        if found is None or block_end(lines, found) > found + 1:
+        there = where.get(line) or left.get(_said_by(line))
+        found = there.pop() if there else None
+        number = 1 if found is None or bare(lines[found]) == line else _standing(lines, found)[1]
+        if found is None or block_end(lines, found) > found + number:
             stay.append(line)
         else:
-            places.append(found)
-    for at in sorted(places, reverse=True):
-        lines, hunk = made(lines, at, 1, ())
+            places.append((found, number))
+    for at, number in sorted(places, reverse=True):
+        lines, hunk = made(lines, at, number, ())
         hunks.append(hunk)
     return hunks, stay
+
+
+def _as_left(lines: Sequence[str]) -> dict[tuple[str, str], list[int]]:
+    """What the bullets say that stand in another form than this program writes, each with its origin and place."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for bullet in parse_bullets("".join(lines)):
+        written, theirs = bullet_line(bullet.text, bullet.provenance), bullet.struck or bullet.ticked
+        if bullet.provenance is not None and not theirs and bare(lines[bullet.line - 1]) != written:
+            found.setdefault(_said_by(written), []).append(bullet.line - 1)
+    return found
+
+
+def _said_by(line: str) -> tuple[str, str]:
+    """The words of a line in their form, to the letter but for blanks, and where it comes from."""
+    text, provenance = split_provenance(unmarked(line))
+    return " ".join(text.split()), str(provenance)
 
 
 # --- a line of quarantine.md ------------------------------------------------------------------------------------------

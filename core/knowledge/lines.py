@@ -126,7 +126,8 @@ def statements_in(name: str, data: bytes, wanted: Collection[str] | None = None)
         text = _likely(text, wanted)
     if name == TASKS_FILE:
         opened, done = (bullets_in(text, category) for category in ("tasks_open", "tasks_done"))
-        return frozenset(row.key for row in opened), frozenset(row.key for row in done)
+        ticked = [row for row in done if row.ticked and row.section.casefold() != "done"]  # where a harvest put it
+        return frozenset(row.key for row in (*opened, *ticked)), frozenset(row.key for row in done)
     keys = frozenset(row.key for row in parse_bullets(text))
     return keys, keys
 

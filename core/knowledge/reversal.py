@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
-from core.base.markdown import BY_HAND, bullet_line, split_provenance
+from core.base.markdown import BY_HAND, bullet_line, is_bullet, split_provenance, unmarked
 from core.base.paths import Paths
 from core.base.result import KnowledgeError
 from core.knowledge.bullet_text import without_lines
@@ -136,7 +136,7 @@ def _what_stays(standing: Sequence[str], left: Sequence[str], wrote: Collection[
     which nothing is there are in neither."""
     there, stayed, why = set(standing), dict[str, str](), dict[str, str]()
     for line in left:
-        text, provenance = split_provenance(line.removeprefix("- "))
+        text, provenance = split_provenance(unmarked(line))
         crossed = bullet_line(f"~~{text}~~", provenance)
         if line in there or crossed in there:
             stayed[line] = now = line if line in there else crossed
@@ -148,7 +148,7 @@ def _what_stays(standing: Sequence[str], left: Sequence[str], wrote: Collection[
 
 def own_words(standing: Iterable[str], harvested: Collection[str]) -> list[str]:
     """The bullets of a file that come from a conversation and say what no harvest of it said: a user's words."""
-    new = [line for line in standing if line.startswith("- ") and line not in harvested]
+    new = [line for line in standing if is_bullet(line) and line not in harvested]
     came = {line: f" {of}" for line in new if (of := split_provenance(line)[1]) and of.source != BY_HAND}
     ends = tuple(set(came.values()))
     said = {(key_of(line), end) for line in (harvested if ends else ()) if line.endswith(ends) for end in (_end(line),)}
