@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -251,7 +251,7 @@ def read_held(
     from core.conversations.readable import ReadableConversation, page
 
     try:
-        cleared = whole_of(workspace, row)
+        cleared = whole_of(workspace, row, uncut=True)
     except KnowledgeError:
         if allowed is None or allowed(row.folder):
             raise
@@ -381,9 +381,10 @@ _kept: dict[str, tuple[str, Cleared]] = {}
 KEPT = 3
 
 
-def whole_of(workspace: Workspace, row: Held) -> Cleared:
-    """The whole conversation without secrets."""
+def whole_of(workspace: Workspace, row: Held, *, uncut: bool = False) -> Cleared:
+    """The whole conversation without secrets; `uncut`: what tools were given and gave back, too."""
     from core.conversations.readable import cleared
+    from core.conversations.turns import uncut as as_it_is
 
     inside = "#" in row.path and not os.path.lexists(row.path)
     try:
@@ -393,19 +394,20 @@ def whole_of(workspace: Workspace, row: Held) -> Cleared:
             state = ""
         else:
             found = os.stat(row.path)
-            state = f"{found.st_size} {found.st_mtime_ns} {found.st_ino}"
+            state = f"{found.st_size} {found.st_mtime_ns} {found.st_ino} {uncut}"
             known = _kept.get(row.path)
             if known is not None and known[0] == state:
                 return known[1]
             data = files.read_file(row.path).data
     except OSError as error:
         if (kept := kept_of(workspace, row)) is not None:
-            return whole_of(workspace, row._replace(path=kept))
+            return whole_of(workspace, row._replace(path=kept), uncut=uncut)
         message = f"the conversation cannot be read: {error.strerror or error}"
         raise KnowledgeError("unreadable", message, row.path, "was it moved or deleted?") from error
     from core.conversations.read import read_conversation, why_unread  # a search reads none of them
 
-    conversation = read_conversation(row.name, data)
+    with as_it_is() if uncut else nullcontext():
+        conversation = read_conversation(row.name, data)
     if not conversation.turns:
         problem = why_unread(data, conversation)
         message = problem.message if problem is not None else "nothing was said in it"

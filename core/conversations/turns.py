@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -45,6 +47,9 @@ EDIT_CHARACTERS = 3000
 DOCUMENT_VALUE, DOCUMENT_CHARACTERS = 6000, 8000
 """Of a document that is written still more is kept: it is what the assistant says."""
 COMMAND_CHARACTERS = 2000
+UNCUT_CHARACTERS = 40_000
+"""What is kept of a call, or of what came back, for who reads the conversation itself."""
+_UNCUT: ContextVar[bool] = ContextVar("uncut", default=False)
 
 _PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
@@ -70,6 +75,23 @@ def cut(text: str, head: int = TOOL_HEAD, tail: int = TOOL_TAIL) -> str:
     first, last = ends(text, head, tail)
     number = len(text) - len(first) - len(last)
     return f"{first}\n[… {number} characters left out …]\n{last}" if number else text
+
+
+@contextmanager
+def uncut() -> Iterator[None]:
+    """Conversations that are read in here keep what tools were given and gave back nearly whole: a person or an agent
+    reads them. A harvest, the index and the rules live on the ends."""
+    token = _UNCUT.set(True)
+    try:
+        yield
+    finally:
+        _UNCUT.reset(token)
+
+
+def _kept(text: str, head: int, tail: int) -> str:
+    if _UNCUT.get():
+        head, tail = UNCUT_CHARACTERS * 3 // 4, UNCUT_CHARACTERS // 4
+    return cut(text, head, tail)
 
 
 def text_of(content: Any) -> str:
@@ -212,7 +234,7 @@ class Reading:
         """One utterance; nothing when there are no words in it. Pieces of an answer that follow each other join.
         `agent` of the reading tells which sub-agent speaks."""
         text = clean(text)
-        text = (cut(text) if role in ("tool", "system") else text).strip("\n").rstrip()
+        text = (_kept(text, TOOL_HEAD, TOOL_TAIL) if role in ("tool", "system") else text).strip("\n").rstrip()
         if not text.strip():
             return
         self._begun = self._begun or role in ("user", "assistant")
@@ -348,8 +370,8 @@ class Reading:
             shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
             shown = clean(shown)
             room = (value_length - 60, 60) if key else (value_length * 2, value_length)
-            rows.append(f"{key}: {cut(shown, *room)}" if key else cut(shown, *room))
-        self.say("tool", cut("\n".join(rows), length - 300, 300))
+            rows.append(f"{key}: {_kept(shown, *room)}" if key else _kept(shown, *room))
+        self.say("tool", _kept("\n".join(rows), length - 300, 300))
 
     def conversation(
         self,
