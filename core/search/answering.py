@@ -37,8 +37,9 @@ LONG_SENTENCE, SHORT_SENTENCE, LONG_HEADING = 300, 24, 120
 NEAR = 0.4
 """The weight of standing in the exchange of the best match; half of it in that of the second, and so on."""
 PRINTED = 3
-"""The outputs of tools that are read whole where they are given. Of 295 key points of 136 questions the first answer
-and one `read` tell 211; with the ends of outputs alone 205."""
+"""The calls and outputs of tools that are read whole where they are given. Of 295 key points of 136 questions the
+first answer and one `read` tell 211; with the ends of outputs alone 205. What was written in the middle of a call makes
+it 137 of 193 others, for 135."""
 AT_END = 0.15
 """The weight of the message that closes an exchange."""
 AROUND = 2

@@ -33,6 +33,7 @@ from core.commands.search import MAX_LIMIT, remarks
 from core.commands.text import count
 from core.commands.transcript import LOOK_SECONDS, opened_index
 from core.commands.workspace import Workspace
+from core.conversations.searched import written
 from core.experience.kinds import infer_task_type
 from core.give.still import gone, never_merged
 from core.knowledge.categories import CATEGORY
@@ -44,7 +45,7 @@ from core.search.terms import parse_query
 from core.search.words import Stems, words_of
 
 if TYPE_CHECKING:
-    from core.conversations.readable import ReadableConversation
+    from core.conversations.readable import ReadableConversation, ReadableTurn
 
 LIMIT = 5
 ROOM = 3100
@@ -289,7 +290,12 @@ def passage(
             return ""
         places = (turn - 1, *range(talk.count)) if turn else ()
         query = parse_query(question, database, stems := Stems(), likely)
-        printed = {one.number - 1: one.text for one in talk.turns if one.role == "tool" and not one.is_call}
+        printed = {one.number - 1: _words_of(one) for one in talk.turns if one.role == "tool"}
         weighed = answering(database, query, stems, held[-1].id, places, told, role, printed)
         made = weighed.excerpt(room) if weighed is not None else None
     return made.text if made is not None else ""
+
+
+def _words_of(turn: ReadableTurn) -> str:
+    """What a tool gave back, or what an edit wrote without the marks of a patch around it; of any other call all."""
+    return (turn.is_call and written(turn.text, str, len(turn.text))) or turn.text
