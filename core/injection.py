@@ -23,11 +23,10 @@ from core.base.config import Config, load_config
 from core.base.conflict import without_marks
 from core.base.homes import closed_folder, is_home
 from core.base.marks import for_prompt, without_images
-from core.base.paths import PROJECT_FOLDER, Paths, cache_folder, choose_home, project_paths
+from core.base.paths import PROJECT_FOLDER, Paths, cache_folder, choose_home, project_paths, trust_file
 from core.base.project import GLOBAL
 from core.base.ready import kept_ready
 from core.base.result import KnowledgeError, Result, attempt
-from core.base.trust import trust_file
 from core.context_files import Context, load_context
 from core.knowledge.answers import NAME as ANSWERS
 from core.knowledge.categories import CATEGORY

@@ -324,6 +324,30 @@ def test_another_project_is_handed_nothing(shop: Path, tmp_path: Path) -> None:
     assert hook(other, prompt(ASKS)) == "" == hook(other, shell(FAILS))
 
 
+@pytest.mark.parametrize("how", ["renamed", "cloned"])
+def test_a_project_in_another_place_is_handed_its_lines_once_that_is_allowed(
+    shop: Path, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`context`, `list` and `find` gave the lines of the project, and no hint came any more."""
+    (shop / "app.py").write_text("pass\n")
+    assert call("add", "files", "The retries are counted here", "--file", str(shop / "app.py"))[0] == 0
+    assert call("harvest", "--source", "claude_code", "--apply", "--now", "--quiet")[0] == 0
+    assert call("review", "all", "held", "--yes")[0] == 0
+    assert call("search", "retries")[0] == 0
+    other = shop.with_name("till")
+    if how == "renamed":
+        shop.rename(other)
+    else:
+        subprocess.run(["git", "clone", "-q", str(shop), str(other)], check=True, capture_output=True)
+    edit = {"hook_event_name": "PreToolUse", "tool_name": "Edit", "tool_input": {"file_path": f"{other}/app.py"}}
+    events = [(prompt(ASKS), "towncrier"), (shell(FAILS), WORKS), (edit, "- app.py: The retries")]
+    assert [hook(other, said, how) for said, _ in events] == [""] * 3, "not before the user says that it is the same"
+    monkeypatch.chdir(other)
+    assert call("trust", "allow")[0] == 0
+    for said, line in events:
+        assert line in hook(other, said, how)
+
+
 def test_an_event_can_be_switched_off_and_what_was_given_is_listed(shop: Path) -> None:
     assert call("hints")[1].startswith("0 hints: they come by the hooks that 'knowledge connect' writes\n")
     assert hook(shop, shell(FAILS))

@@ -15,10 +15,10 @@ import pytest
 from core.base import homes
 from core.base.config import SHIPPED_FILE, LoadedConfig, load_config
 from core.base.homes import why_refused
-from core.base.paths import project_paths
+from core.base.paths import project_paths, trust_file
 from core.base.project import folders_around
 from core.base.settings import SETTINGS
-from core.base.trust import allow, left_out, read_trust, trust_file
+from core.base.trust import allow, left_out, read_trust
 from core.cli.main import main
 from core.commands.context import context
 from core.commands.facts import facts_for_context

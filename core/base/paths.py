@@ -94,6 +94,11 @@ def user_folder(environment: Mapping[str, str]) -> Path:
     return platformdirs.user_config_path(APPLICATION)
 
 
+def trust_file(environment: Mapping[str, str]) -> Path:
+    """Where it is written down what the user has allowed. It need not exist."""
+    return user_folder(environment) / "trusted.json"
+
+
 ASKED = "asked-by-knowledge"
 """The name of the empty folder in which programs are asked. Tools name the sessions of a folder after it, so what one
 of them writes down all the same is known by it and never harvested."""

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from core.base import files, locks
 from core.base.homes import why_foreign, why_foreign_file, why_refused
-from core.base.paths import PROJECT_FOLDER, project_paths, user_folder
+from core.base.paths import PROJECT_FOLDER, project_paths, trust_file
 from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.base.system import birth_ns
 
@@ -104,11 +104,6 @@ def folder_mark(folder: Path) -> str:
         return f"folder {os.stat(folder).st_ino}:{birth_ns(os.path.realpath(folder)) or ''}"
     except OSError:
         return "folder"
-
-
-def trust_file(environment: Mapping[str, str]) -> Path:
-    """Where it is written down. It need not exist."""
-    return user_folder(environment) / "trusted.json"
 
 
 def read_trust(environment: Mapping[str, str] | None = None) -> Trust:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from core.give.sentences import KEPT_CHARACTERS, Thread, Told, adds, asked_here, cut, source_of, speaking, threads_of
 from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, words_of
@@ -56,10 +56,10 @@ def telling(prompt: str) -> list[str]:
 
 
 def lines_for(
-    talks: sqlite3.Connection, entries: sqlite3.Connection | None, project: str, session: str, prompt: str
+    talks: sqlite3.Connection, entries: sqlite3.Connection | None, roots: Collection[str], session: str, prompt: str
 ) -> list[Told]:
-    """The lines of a project for a prompt, at most three, best first. Raises sqlite3.Error."""
-    threads = threads_of(talks, project, session)
+    """The lines of a project (its places) for a prompt, at most three, best first. Raises sqlite3.Error."""
+    threads = threads_of(talks, roots, session)
     if not threads:
         return []
     prompt = prompt[:PROMPT_CHARACTERS]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from core.base.command_line import LONG_TEXT, command_key, goals, is_told
@@ -43,7 +43,7 @@ class _Row(NamedTuple):
 
 _ROWS = (
     "WITH newest AS (SELECT id, ended FROM conversations"
-    " WHERE project = ? AND session <> ? ORDER BY ended DESC LIMIT ?)"
+    " WHERE project IN ({}) AND session <> ? ORDER BY ended DESC LIMIT ?)"
     " SELECT c.thread, c.position, c.key, c.words, c.failed, c.line, c.wrong, substr(v.ended, 1, 10) FROM newest v"
     " CROSS JOIN commands c ON c.thread = v.id AND {} ORDER BY v.ended, c.thread, c.rowid"
 )
@@ -58,21 +58,21 @@ _LESSONS = "SELECT text, provenance, date, path FROM entries WHERE kind = 'bulle
 
 
 def before(
-    database: sqlite3.Connection, entries: sqlite3.Connection | None, project: str, session: str, key: str
+    database: sqlite3.Connection, entries: sqlite3.Connection | None, roots: Collection[str], session: str, key: str
 ) -> Known | None:
     """What is known of a command that is about to be run: that it failed here each time since, and what works."""
-    rows = _rows(database, project, session, "c.key = ?", key)
+    rows = _rows(database, roots, session, "c.key = ?", key)
     told = [row for row in rows if row.failed >= 0]
     if not told or told[-1].failed == 0:
         return None
     last = max((at for at, row in enumerate(told) if row.failed == 0), default=-1)
     failures = told[last + 1 :]
     for row in reversed(failures):
-        found = _instead(database, project, session, row)
+        found = _instead(database, roots, session, row)
         if found is not None:
             failed = f"`{_short(row.words)}` failed here on {row.day} ({_short(row.line)})"
             return Known(f"{failed}; `{_short(found[0])}` works, {found[1]}×", found[0], f"command: {row.key}")
-    if (lesson := _lesson(database, entries, project, session, failures)) is not None:
+    if (lesson := _lesson(database, entries, roots, session, failures)) is not None:
         return lesson._replace(why=f"command: {key}")
     wrong = [row for row in failures if row.wrong]
     if wrong and last < 0:
@@ -83,11 +83,16 @@ def before(
 
 
 def after(
-    database: sqlite3.Connection, entries: sqlite3.Connection | None, project: str, session: str, key: str, error: str
+    database: sqlite3.Connection,
+    entries: sqlite3.Connection | None,
+    roots: Collection[str],
+    session: str,
+    key: str,
+    error: str,
 ) -> Known | None:
     """What is known of an error that has just come: what followed it when the same command passed again, or what was
     run in its place."""
-    rows = _rows(database, project, session, "c.error = ? AND c.error <> ''", error)
+    rows = _rows(database, roots, session, "c.error = ? AND c.error <> ''", error)
     same = [row for row in rows if goals(row.key) & goals(key)]
     for row in reversed(same):
         between: list[_Row] = []
@@ -99,11 +104,11 @@ def after(
                     return Known(f"this error was cured here on {row.day} by `{cure}`", cure, f"error: {error}")
                 break
             between.append(other)
-        found = _instead(database, project, session, row)
+        found = _instead(database, roots, session, row)
         if found is not None:
             passed = f"on {row.day} this error was passed by running `{_short(found[0])}` instead"
             return Known(passed, found[0], f"error: {error}")
-    lesson = _lesson(database, entries, project, session, same)
+    lesson = _lesson(database, entries, roots, session, same)
     if lesson is None or not lesson.instead or is_told(lesson.instead, key):
         return None
     return lesson._replace(why=f"error: {error}")
@@ -112,7 +117,7 @@ def after(
 def _lesson(
     database: sqlite3.Connection,
     entries: sqlite3.Connection | None,
-    project: str,
+    roots: Collection[str],
     session: str,
     failures: Sequence[_Row],
 ) -> Known | None:
@@ -132,20 +137,20 @@ def _lesson(
             continue
         works = found["works"] or ""
         is_of_these = any(name == source and is_told(found["command"], key) for name, key in failed)
-        if is_of_these and not (works and _fails_now(database, project, session, works)):
+        if is_of_these and not (works and _fails_now(database, roots, session, works)):
             return Known(f"{' '.join(found.string.split())} ({day})", works, "")
     return None
 
 
-def _fails_now(database: sqlite3.Connection, project: str, session: str, told: str) -> bool:
+def _fails_now(database: sqlite3.Connection, roots: Collection[str], session: str, told: str) -> bool:
     """Whether a command as a line tells it failed here when it was run last."""
     begins = command_key(told).partition(LONG_TEXT)[0]
-    rows = _rows(database, project, session, "instr(c.key, ?) = 1", begins)
+    rows = _rows(database, roots, session, "instr(c.key, ?) = 1", begins)
     again = [row for row in rows if row.failed >= 0 and is_told(told, row.key)]
     return bool(again) and again[-1].failed == 1
 
 
-def _instead(database: sqlite3.Connection, project: str, session: str, row: _Row) -> tuple[str, int] | None:
+def _instead(database: sqlite3.Connection, roots: Collection[str], session: str, row: _Row) -> tuple[str, int] | None:
     """The command that worked for the same end in the same session soon after a failure, and how often it did here."""
     for other in _behind(database, row):
         if not other.key:
@@ -155,7 +160,7 @@ def _instead(database: sqlite3.Connection, project: str, session: str, row: _Row
         if other.key == row.key and other.failed == 0:
             return None
         if other.failed == 0 and row.wrong and (_serves(other.key, row.key) or _stands_for(other, row)):
-            again = [one for one in _rows(database, project, session, "c.key = ?", other.key) if one.failed >= 0]
+            again = [one for one in _rows(database, roots, session, "c.key = ?", other.key) if one.failed >= 0]
             if again and again[-1].failed == 0:
                 return other.words, sum(one.failed == 0 for one in again)
     return None
@@ -174,8 +179,9 @@ def _stands_for(other: _Row, row: _Row) -> bool:
     return bool(given) and other.key.endswith(f" {given}") and program in row.line and "not found" in row.line
 
 
-def _rows(database: sqlite3.Connection, project: str, session: str, condition: str, value: str) -> list[_Row]:
-    return [_Row(*row) for row in database.execute(_ROWS.format(condition), (project, session, SESSIONS, value))]
+def _rows(database: sqlite3.Connection, roots: Collection[str], session: str, condition: str, value: str) -> list[_Row]:
+    sql = _ROWS.format(", ".join("?" * len(roots)), condition)
+    return [_Row(*row) for row in database.execute(sql, (*roots, session, SESSIONS, value))]
 
 
 def _behind(database: sqlite3.Connection, row: _Row) -> list[_Row]:

@@ -21,7 +21,7 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from typing import Any
 
 MOST_INPUT = 4 << 20
@@ -153,7 +153,9 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
     from core.base.project import project_root
 
     project = project_root(cwd)
-    found = _found(event, said, wanted, project, session, cwd, cache_folder(paths.home, environment)) if project else []
+    roots = _places(paths, project, cwd, environment) if project else ()
+    cache = cache_folder(paths.home, environment)
+    found = _found(event, said, wanted, project, roots, session, cwd, cache) if roots else []
     if not found:
         return ""
     # The settings take longest, and most events have nothing to say.
@@ -196,8 +198,24 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
     return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": "\n".join(lines)}}) + "\n"
 
 
+def _places(paths: Any, project: str, cwd: str, environment: Mapping[str, str]) -> Collection[str]:
+    """Where the project was worked on. To know others than this one takes half as long as all the rest: nobody is asked
+    where the user has allowed no repository."""
+    from core.base.paths import trust_file
+
+    if os.path.exists(trust_file(environment)):
+        from core.base.trust import read_trust
+
+        if any(os.path.basename(place) == ".git" for place in read_trust(environment).rows):
+            from core.knowledge.projects import here_in, known_projects
+
+            return sorted(here_in(cwd, known_projects(paths, environment), environment).roots)
+    return (project,)
+
+
 def _found(
-    event: str, said: Mapping[str, Any], wanted: str, project: str, session: str, cwd: str, cache: Any
+    event: str, said: Mapping[str, Any], wanted: str, project: str, roots: Collection[str], session: str, cwd: str,
+    cache: Any,
 ) -> list[tuple[str, str, float, str, str]]:  # fmt: skip
     """The lines for an event, each as a `handed.Row` that is not made yet: most events have none."""
     from core.search import CONVERSATIONS_VERSION, ENTRIES_VERSION
@@ -206,13 +224,13 @@ def _found(
     entries = _opened(cache / "search" / "search.db", ENTRIES_VERSION)
     try:
         if event == FILE:
-            return _of_file(entries, project, wanted, cwd)
+            return _of_file(entries, project, roots, wanted, cwd)
         if talks is None:
             return []
         if event == PROMPT:
             from core.give.at_prompt import lines_for
 
-            told = lines_for(talks, entries, project, session, wanted)
+            told = lines_for(talks, entries, roots, session, wanted)
             return [(f"{row.text} → {row.place} ({row.day})", row.why, row.score, "", row.branch) for row in told]
         from core.base.command_line import command_key, error_key
         from core.give.commands_here import after, before
@@ -221,9 +239,9 @@ def _found(
         if not key or (event == FAILURE and not error):
             return []
         if error:
-            known = after(talks, entries, project, session, key, error)
+            known = after(talks, entries, roots, session, key, error)
         else:
-            known = before(talks, entries, project, session, key)
+            known = before(talks, entries, roots, session, key)
         return [(known.line, known.why, 1.0, known.instead, "")] if known is not None else []
     finally:
         for database in (talks, entries):
@@ -232,25 +250,26 @@ def _found(
 
 
 def _of_file(
-    entries: sqlite3.Connection | None, project: str, path: str, cwd: str
+    entries: sqlite3.Connection | None, project: str, roots: Collection[str], path: str, cwd: str
 ) -> list[tuple[str, str, float, str, str]]:
-    """The notes of a file of the project."""
-    from core.base.project import in_repository
+    """The notes of a file of the project, from wherever it was worked on."""
+    from core.base.project import in_repository, is_below
 
     whole = os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
     places = {whole, os.path.realpath(whole), in_repository(os.path.realpath(whole))}
-    if entries is None or not any(place.startswith(project.rstrip(os.sep) + os.sep) for place in places):
+    names = {os.path.relpath(place, project) for place in places if is_below(place, project) and place != project}
+    if entries is None or not names:
         return []
-    marks = ", ".join("?" * len(places))
+    tops = [project, *(root for root in roots if not is_below(root, project))]
+    named = {os.path.join(top, name): name for top in tops for name in names}
+    marks = ", ".join("?" * len(named))
     sql = f"SELECT text, path, title FROM entries WHERE kind = 'note' AND title IN ({marks}) ORDER BY date DESC LIMIT 3"
-    rows = entries.execute(sql, tuple(places)).fetchall()
+    rows = entries.execute(sql, tuple(named)).fetchall()
     if not rows:
         return []
     from core.give.still import stands
 
-    told = [
-        (os.path.relpath(title, project), " ".join(text.split())) for text, file, title in rows if stands(file, text)
-    ]
+    told = [(named[title], " ".join(text.split())) for text, file, title in rows if stands(file, text)]
     return [(f"{name}: {text[:400]}", "notes of the file", 1.0, "", "") for name, text in told]
 
 

@@ -12,7 +12,7 @@ import heapq
 import math
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from core.search.words import STOP_WORDS, Stems, words_of
@@ -109,13 +109,14 @@ class Told(NamedTuple):
     branch: str = ""
 
 
-def threads_of(talks: sqlite3.Connection, project: str, session: str) -> dict[int, Thread]:
-    """The newest other sessions of a project whose words are in the index."""
+def threads_of(talks: sqlite3.Connection, roots: Collection[str], session: str) -> dict[int, Thread]:
+    """The newest other sessions of a project (its places) whose words are in the index."""
     sql = (
         "SELECT id, name, substr(ended, 1, 10), branch, turns FROM conversations"
-        " WHERE project = ? AND session <> ? AND problem = '' ORDER BY ended DESC LIMIT ?"
+        f" WHERE project IN ({', '.join('?' * len(roots))}) AND session <> ? AND problem = ''"
+        " ORDER BY ended DESC LIMIT ?"
     )
-    return {id: Thread(*row) for id, *row in talks.execute(sql, (project, session, THREADS))}
+    return {id: Thread(*row) for id, *row in talks.execute(sql, (*roots, session, THREADS))}
 
 
 class Asked(NamedTuple):

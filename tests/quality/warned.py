@@ -42,7 +42,7 @@ def counted(database: stored.Database, repository: str, rows: list[tuple[str, li
                 continue
             held = Held(number, f"/{number}", "", str(number), "claude_code", project=repository, ended=when, turns=1)
             stored.put(database, held._replace(session=str(number)), [], commands=ran[:at])
-            warned = before(database, None, repository, "the one that asks", row.key) is not None
+            warned = before(database, None, [repository], "the one that asks", row.key) is not None
             known = last.get(row.key)
             again = row.failed == 1 and known is not None and known.failed == 1
             wrong = known is not None and bool(known.wrong)
