@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import stat
 import sys
 import time
@@ -23,6 +24,7 @@ from core.conversations.conversation import Conversation
 from core.conversations.packed import pack
 from core.sources.archive import content
 from gui.gather import gather
+from tests import store_makers
 from tests.spoken_home import Disk, call, result
 
 DAY = 86_400
@@ -282,6 +284,26 @@ def test_the_trash_knows_both(disk: Tools) -> None:
     assert row["sha256"].startswith(which), "what the list prints is what restore takes"
     restored = disk.told("trash", "restore", which)
     assert SAID in Path(restored["path"]).read_text()
+
+
+def test_what_lies_in_one_database_or_in_many_small_files_is_gone_once_its_tool_has_deleted_it(disk: Tools) -> None:
+    """`trash` listed every conversation of such a tool, the session that was open included."""
+    disk.settings |= {"archive": "all", "sources": ["goose", "opencode"]}
+    at_tool = store_makers.goose(disk.folder / "data/goose/sessions/sessions.db")
+    storage = store_makers.opencode_files(disk.folder / "data/opencode/storage")
+    disk.harvest("--now")
+    assert {name.partition("/")[0] for name in disk.kept()} == {"goose", "opencode"}
+    assert disk.told("trash") == [] and "not in their tools" not in disk.do("archive")
+    store_makers.opencode(disk.folder / "data/opencode/opencode.db").close()
+    shutil.rmtree(storage)
+    assert disk.told("trash") == [], "the tool moved to a database, under the same ids"
+    one = at_tool.execute("SELECT session_id FROM messages LIMIT 1").fetchone()[0]
+    for table, column in (("messages", "session_id"), ("sessions", "id")):
+        at_tool.execute(f"DELETE FROM {table} WHERE {column} = ?", (one,))
+    at_tool.close()
+    assert [row["name"] for row in disk.told("trash")] == [f"goose/{one}"]
+    assert "1 of them not in their tools any more" in disk.do("archive")
+    assert f"knowledge show goose/{one} --resume" in disk.told("trash", "restore", f"goose/{one}")["note"]
 
 
 def test_list_names_what_export_and_remove_would_take(disk: Tools) -> None:

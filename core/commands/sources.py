@@ -24,16 +24,17 @@ from core.commands.workspace import Workspace, utc_now
 from core.harvest.classify import classify_conversation
 from core.harvest.steps import KEEP_DAYS as KEEP_DAYS
 from core.knowledge.ledger import Entry, seen_ledger
+from core.sources.archive import held, stand_ins
 from core.sources.artifact import HOME as HOME
 from core.sources.artifact import Artifact, Survey
 from core.sources.scan import read_protection, scan_conversations
 from core.sources.sessions import StoreCache, list_sessions
 from core.sources.tools import ALL as ALL
-from core.sources.tools import EXPORTS, FILES, SOURCES, Place, forgotten_places, known_as, places
+from core.sources.tools import EXPORTS, FILES, MOVING, SOURCE, SOURCES, Place, forgotten_places, known_as, places
 from core.sources.tools import NAMES as NAMES
 from core.sources.tools import known_name as known_name
 from core.sources.tools import title_of as title_of
-from core.sources.walk import survey
+from core.sources.walk import as_it_is, survey
 
 CLAUDE_DAYS = 30
 """After how many days Claude Code deletes a transcript unless its settings say `cleanupPeriodDays`."""
@@ -276,6 +277,19 @@ def deleted_by_tools(workspace: Workspace) -> tuple[list[Artifact], dict[str, in
     deletes = {row.name: days for row in SOURCES if (days := days_kept(row.name, rows))}
     found = survey([row for row in rows if row.source in deletes]).artifacts
     return [item for item in found if item.kind != "store"], deletes
+
+
+def gone_from_tools(workspace: Workspace, entries: Mapping[str, Entry]) -> list[tuple[Artifact, str]]:
+    """The conversations that their tools have deleted and the archive has, each with the sha256 of what its tool had.
+    Of a file its path tells; a database or a folder that holds many is looked into."""
+    rows = held(workspace.paths.archive, entries).values()
+    told = [(str(row.get("path", "")), str(row.get("source", ""))) for row in rows]
+    inside = {(path.rpartition("#")[0], source) for path, source in told if "#" in path and not os.path.lexists(path)}
+    moved = sorted({source for _, source in inside} & MOVING)
+    seen = {row.path: row for row in survey(places(moved, workspace.environment, ())).artifacts if row.kind == "store"}
+    seen |= {row.path: row for one in inside if (row := as_it_is(*one, one[1], "store")) is not None}
+    there = {_key(row) for row in _listed(workspace, list(seen.values())).artifacts}
+    return list(stand_ins(workspace.paths.archive, entries, SOURCE, there))
 
 
 def ends(workspace: Workspace) -> dict[str, float]:

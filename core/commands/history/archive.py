@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from core.base.figures import seconds_of
 from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.commands.daily.autopilot import read_autopilot, sources_of
 from core.commands.row import Ask, agreed, flag, group, needed, nobody, option, optional, single
-from core.commands.sources import deleted_by_tools
+from core.commands.sources import deleted_by_tools, gone_from_tools
 from core.commands.text import collected, count, one_line, size
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.recovery import Recovered, with_store
@@ -118,16 +118,17 @@ def archive_list(workspace: Workspace, which: str = "", now: Clock = utc_now) ->
 
 
 def _rows(workspace: Workspace) -> list[Kept]:
-    rows = held(workspace.paths.archive, known_entries(workspace.paths))
-    return sorted(map(_kept, rows.values()), key=lambda row: (row.day, row.name), reverse=True)
+    entries = known_entries(workspace.paths)
+    gone = {item.path for item, _ in gone_from_tools(workspace, entries)}
+    rows = [_kept(row, gone) for row in held(workspace.paths.archive, entries).values()]
+    return sorted(rows, key=lambda row: (row.day, row.name), reverse=True)
 
 
-def _kept(row: Mapping[str, Any]) -> Kept:
+def _kept(row: Mapping[str, Any], gone: Collection[str]) -> Kept:
     name, source, path, project = (str(row.get(key, "")) for key in ("name", "source", "path", "project"))
     day = datetime.fromtimestamp(int(row.get("mtime_ns", 0)) / 1e9, UTC).date().isoformat()
-    is_gone = not os.path.lexists(path.partition("#")[0])
     at, size = str(row.get("at", "")), int(row.get("bytes", 0))
-    return Kept(name, source, path, project, str(row.get("of", "")), day, at, size, is_gone)
+    return Kept(name, source, path, project, str(row.get("of", "")), day, at, size, path in gone)
 
 
 def _is_meant(row: Kept, which: str) -> bool:

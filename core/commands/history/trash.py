@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, attempt, disk_errors
 from core.commands.history.archive import archive_export
 from core.commands.row import NAMED, flag, group, needed, single
+from core.commands.sources import gone_from_tools
 from core.commands.text import KEY_CHARACTERS, collected, count, size
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.harvest.proofs import Proofs
@@ -33,9 +35,7 @@ from core.knowledge.ledger import (
     write_ledger,
 )
 from core.knowledge.swap import EDITOR_WAIT, EditorWait
-from core.sources.archive import stand_ins
 from core.sources.scan import grace_end, origin, sha_in_trash, split_in_trash, tree_bytes
-from core.sources.tools import SOURCE
 
 SHOWN = 5
 
@@ -89,13 +89,12 @@ def trash_list(workspace: Workspace) -> list[Trashed]:
     read."""
     entries = seen_ledger(workspace.paths)
     with disk_errors("unreadable", "the trash cannot be listed", workspace.paths.trash):
-        return [*_trashed(workspace.paths, entries, workspace.config.trash_days), *_archived(workspace.paths, entries)]
+        return [*_trashed(workspace.paths, entries, workspace.config.trash_days), *_archived(workspace, entries)]
 
 
-def _archived(paths: Paths, entries: Mapping[str, Entry]) -> list[Trashed]:
+def _archived(workspace: Workspace, entries: Mapping[str, Entry]) -> list[Trashed]:
     """What its tool has deleted, and the archive has."""
-    gone = stand_ins(paths.archive, entries, SOURCE, ())
-    rows = [Trashed(item.name, sha, item.path, item.size, "") for item, sha in gone]
+    rows = [Trashed(item.name, sha, item.path, item.size, "") for item, sha in gone_from_tools(workspace, entries)]
     return sorted(rows, key=lambda row: row.name)
 
 
@@ -142,13 +141,14 @@ def _restore(workspace: Workspace, which: str, store: Recovered) -> Restored:
     paths = workspace.paths
     rows = _trashed(paths, store.entries, workspace.config.trash_days)
     found = [row for row in rows if row.name == which] or [row for row in rows if which and row.name.startswith(which)]
-    kept = [] if found or not which else _archived(paths, store.entries)
+    kept = [] if found or not which else _archived(workspace, store.entries)
     kept = [row for row in kept if which in (row.name, row.path) or row.sha256.startswith(which)]
     if len(kept) == 1:
         made = archive_export(workspace, kept[0].path)
         if made.errors:
             raise KnowledgeError.of(made.errors[0])
-        note = "a copy to read: its tool cannot take it back; 'knowledge show --resume' hands it over to a new session"
+        resume = f"'knowledge show {shlex.quote(kept[0].name)} --resume' hands it over to a new session"
+        note = f"a copy to read: its tool cannot take it back; {resume}"
         return Restored(made.files[0], kept[0].sha256, note)
     if not found:
         message = f"nothing in the trash or the archive begins with {which!r}"
