@@ -197,7 +197,7 @@ def test_evidence__source_delete_reaches_derived(one: Machine, how: str) -> None
     is_told(one, GANNET, (*TALKED, "MCP list_tasks"))
     note = one.ok("notes", str(one.project() / "app.py"))["bullets"]
     assert [row for row in note if "kestrel" in row["text"]]
-    one.ok("forget", one.conversation_of(KESTREL), *(["--yes"] if how == "removes" else []))
+    one.ok("forget", one.conversation_of(KESTREL), "--yes" if how == "removes" else "--strike")
     for words in (KESTREL, GANNET):
         is_gone(one, words)
     notes = one.ok("notes", str(one.project() / "app.py"))["bullets"]

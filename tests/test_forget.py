@@ -184,7 +184,7 @@ def test_what_rests_on_a_forgotten_conversation_alone_is_in_no_byte(world: World
 
 def test_a_forgotten_conversation_is_struck_through_and_undo_brings_its_lines_back(world: World) -> None:
     talks = everywhere(world)
-    found = document(world, "forget", talks["first"].name)
+    found = document(world, "forget", talks["first"].name, "--strike")
     assert f"- ~~{SAID}~~ [from: {talks['first'].name}" in world.text("facts.md")
     assert f"- {SAID} [forgotten: " in world.text("removed.md")
     assert f"- {OTHER} [from: {talks['second'].name}" in world.text("facts.md")
@@ -195,6 +195,20 @@ def test_a_forgotten_conversation_is_struck_through_and_undo_brings_its_lines_ba
     assert f"- {SAID} [from: {talks['first'].name}" in world.text("facts.md")
 
 
+def test_nothing_is_forgotten_where_nobody_can_be_asked_and_the_ledger_takes_the_same_names(world: World) -> None:
+    """`forget` struck at once what no command brings wholly back, and told nobody that it does not ask."""
+    talks, home = everywhere(world), ("--home", str(world.paths.home))
+    before, part = world.text("facts.md"), talks["first"].name[:-9]
+    code, out, err = call("forget", part, *home)
+    assert code == 1 and not out and "nothing was changed" in err
+    assert "--strike" in err and "--yes" in err and "in a terminal" in err and "nothing lifts" in err
+    assert call("forget", part, "--strike", "--yes", *home)[0] == 2
+    assert world.text("facts.md") == before and world.entry(TALK)["status"] == "harvested"
+    for named in (part, talks["first"].name, sha256(TALK)[:8], document(world, "ledger", part)[0]["path"]):
+        assert [row["sha256"] for row in document(world, "ledger", named)] == [sha256(TALK)], named
+    assert "2 conversations match" in call("ledger", "-", *home)[2]
+
+
 def test_no_command_shows_what_was_said_in_a_forgotten_conversation(world: World) -> None:
     """Also where an undo has brought its lines back, by which its words are found."""
     world.options = replace(world.options, limits=replace(world.options.limits, keep=True))
@@ -202,7 +216,7 @@ def test_no_command_shows_what_was_said_in_a_forgotten_conversation(world: World
     world.run(FakeModel(lambda *_: {"facts": [{"statement": SAID, "quote": SAID}]}))
     around = "we have a pump"
     assert around in run(world, "evidence", SAID) and around in run(world, "show", talk.name)
-    told = run(world, "forget", talk.name)
+    told = run(world, "forget", talk.name, "--strike")
     assert "the conversation stays forgotten" in told
     run(world, "undo", told.partition("'knowledge undo ")[2].partition("'")[0])
     proof = document(world, "evidence", SAID)
@@ -244,15 +258,13 @@ def test_a_forgotten_conversation_is_no_new_one_and_nobody_warns_of_its_end(
     os.utime(file, (at, at))
     assert call("harvest", "--source", "claude_code", "--apply", *home)[0] == 0
     assert "claude_code/s1" in call("ledger", *home)[1], "named as 'show' and 'forget' take it"
-    assert call("forget", "claude_code/s1", *home)[0] == 0
+    assert call("forget", "claude_code/s1", "--strike", *home)[0] == 0
     told = [call(*words, *home)[1] for words in (("sources",), ("harvest",), ("doctor",))]
     assert " new" not in told[0] and "not looked at" not in told[1] and "will be deleted" not in told[2], told
 
 
-@pytest.mark.parametrize("yes", [(), ("--yes",)])
-def test_what_was_said_in_a_forgotten_conversation_and_stands_in_no_line_is_gone_too(
-    world: World, yes: tuple[str, ...]
-) -> None:
+@pytest.mark.parametrize("how", ["--strike", "--yes"])
+def test_what_was_said_in_a_forgotten_conversation_and_stands_in_no_line_is_gone_too(world: World, how: str) -> None:
     """From what is searched and kept ready at least; with a yes from the trash and the record of uses as well."""
     world.options = replace(world.options, trash_days=14)
     said = f"User: the {RARE} valve is loose. The cellar is dry.\n\nAssistant: Noted.\n"
@@ -264,9 +276,9 @@ def test_what_was_said_in_a_forgotten_conversation_and_stands_in_no_line_is_gone
     answers.mkdir()
     (answers / f"{sha256(said)}.json").write_text(json.dumps({"k": RARE}))
     assert len(world.trash()) == 1
-    run(world, "forget", talk.name, *yes)
+    run(world, "forget", talk.name, how)
     assert not [place for place in places(world.folder) if place.startswith("cache/")]
-    assert not yes or (places(world.folder), world.trash()) == ([], [])
+    assert how == "--strike" or (places(world.folder), world.trash()) == ([], [])
 
 
 def test_a_line_that_was_removed_before_is_in_no_byte_when_its_conversation_is_forgotten(world: World) -> None:
@@ -298,7 +310,7 @@ def test_a_short_part_of_a_name_is_not_taken_for_the_beginning_of_another_conver
     short = sha256(TALK)[:3]
     third = world.converse("User: a third talk.\n", f"{short}y-{uuid.uuid4()}")
     world.run(FakeModel(lambda *_: {"facts": [{"statement": OTHER, "quote": ""}]}))
-    assert document(world, "forget", short)["name"] == third.name
+    assert document(world, "forget", short, "--strike")["name"] == third.name
     assert world.entry(TALK)["status"] == "harvested"
 
 

@@ -26,7 +26,6 @@ from core.knowledge.ledger import (
     Entries,
     LargeLedger,
     counts_by_status,
-    find_entry,
     format_ledger,
     merged_entry,
     note_reclaimed,
@@ -79,17 +78,8 @@ def test_every_copy_in_the_trash_is_known() -> None:
     assert entry == {"deleted": True, "trash": {"a": "/1", "a.1": "/2"}, "trashed_until": "y"}
 
 
-def test_a_unique_prefix_finds_an_entry(tmp_path: Path) -> None:
+def test_a_ledger_is_counted_and_written_for_the_user_alone(tmp_path: Path) -> None:
     entries = {"abc": {"status": "harvested"}, "abd": {"status": "odd"}}
-    assert find_entry(entries, "abc") == ("abc", {"status": "harvested"})
-    assert [
-        row.error.code
-        for prefix in ("ab", "x")
-        if isinstance(row := attempt(find_entry, entries, prefix), KnowledgeError)
-    ] == [
-        "ambiguous",
-        "no-entry",
-    ]
     assert counts_by_status(entries)["harvested"] == 1 and counts_by_status({})["too-large"] == 0
     write_ledger(Paths(tmp_path), {})
     assert (tmp_path / "knowledge" / "ledger.json").stat().st_mode & 0o777 == 0o600

@@ -116,7 +116,7 @@ def test_what_an_undo_brings_back_of_a_forgotten_session_is_its_projects_again(d
     disk.session(rule("paint"), shop)
     disk.session(rule("boil"), shop)
     disk.harvest()
-    run = json.loads(disk.asked(shop, "forget", "s0", "--json")[0])["run"]
+    run = json.loads(disk.asked(shop, "forget", "s0", "--strike", "--json")[0])["run"]
     assert disk.context(shop) == {"boil"}
     disk.asked(shop, "undo", run)
     assert disk.context(shop) == {"paint", "boil"}

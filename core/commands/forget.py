@@ -7,7 +7,7 @@ conversation that was reclaimed, or that its tool deleted, marks nothing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -19,6 +19,7 @@ from core.base.markdown import Bullet, parse_bullets, sanitise_name
 from core.base.paths import Paths
 from core.base.result import ErrorInfo, KnowledgeError, disk_errors
 from core.commands.bullets import change_all
+from core.commands.history.ledger import conversation_of, named_entries
 from core.commands.purge import CANNOT, Purged, complete
 from core.commands.row import Ask, flag, needed, nobody, top
 from core.commands.statements import Found, LineChange, all_lines
@@ -39,9 +40,12 @@ from core.knowledge.purge import begin_purge
 from core.knowledge.reversal import hand_over
 from core.search import conversations, store
 from core.sources.archive import KEY, file_of, key_of
-from core.sources.tools import known_as
 
 CHOICES = ("strike it through", "remove it for good", "leave it as it is")
+SAY = (
+    "--strike strikes through what rests on it alone, which one undo brings back; --yes removes that for good; in a "
+    "terminal you choose. Whichever it is, nothing lifts that the conversation is forgotten"
+)
 KEPT = (
     *("path", "source", "name", "date", "deleted", "trash", "trashed_until", "restored", "run"),
     *("project", "project_root", "project_key"),
@@ -71,17 +75,27 @@ class Forgotten:
 
 
 def forget(
-    workspace: Workspace, which: str, *, yes: bool = False, ask: Ask = nobody, now: Clock = utc_now
+    workspace: Workspace,
+    which: str,
+    *,
+    strike: bool = False,
+    yes: bool = False,
+    ask: Ask = nobody,
+    now: Clock = utc_now,
 ) -> Forgotten:
-    """Forget one conversation, named as `knowledge show` or `knowledge ledger` name it. With `yes`, or where the user
-    chooses so, what rests on it alone is removed for good, else struck through. Raises KnowledgeError for none of that
-    name."""
+    """Forget one conversation, named as `knowledge show` or `knowledge ledger` name it. What rests on it alone is
+    struck through (`strike`) or removed for good (`yes`); with neither the user is asked. Raises KnowledgeError for
+    none of that name, and where nobody can be asked."""
+    if strike and yes:
+        raise KnowledgeError("usage", "--strike and --yes exclude each other")
     complete(workspace, now)
     keys = _named(seen_ledger(workspace.paths), which)
     names, lines, stayed = _resting(workspace.paths, keys)
     found = Forgotten(min(names), tuple(keys), tuple(lines), tuple(stayed))
-    if not yes:
-        answer = ask(_shown(found), "what shall become of it?", CHOICES, 0)
+    if not (strike or yes):
+        answer = ask(_shown(found), "it stays forgotten whatever you choose; what shall become of it?", CHOICES, 0)
+        if answer is None:
+            raise KnowledgeError("needs-yes", "nobody can be asked here, so nothing was changed", hint=SAY)
         if answer == 2:
             return found
         yes = answer == 1
@@ -92,27 +106,11 @@ def forget(
     return replace(done, errors=(*done.errors, *problems), warnings=(*done.warnings, *notes, *left))
 
 
-def _named(entries: Any, which: str) -> list[str]:
+def _named(entries: Mapping[str, Entry], which: str) -> list[str]:
     """The keys of all harvests of the one conversation that is meant: it may have gone on several times."""
-    wanted = which.strip()
-    if not wanted:
-        raise KnowledgeError("usage", "no conversation is named", hint="'knowledge ledger' lists them")
-    by_hash = [key for key in entries if len(wanted) >= 4 and key.startswith(wanted.casefold())]
-    exact = [key for key, entry in entries.items() if wanted in (entry_name(entry), str(entry.get("path", "")))]
-    folded = wanted.casefold()
-    found = by_hash or exact or [key for key, row in entries.items() if folded in entry_name(row).casefold()]
-    places = {_place(entries[key]) for key in found}
-    if not found:
-        raise KnowledgeError("no-entry", f"no conversation is called {which!r}", hint="'knowledge ledger' lists them")
-    if len(places) > 1:
-        some = ", ".join(sorted({entry_name(entries[key]) for key in found})[:3])
-        raise KnowledgeError("ambiguous", f"{len(places)} conversations match: {some}", hint="give more of the name")
-    there = [key for key, entry in entries.items() if _place(entry) in places]
+    places = {conversation_of(entries[key]) for key in named_entries(entries, which)}
+    there = [key for key, entry in entries.items() if conversation_of(entry) in places]
     return sorted(there, key=lambda key: (key.startswith(KEY), key))
-
-
-def _place(entry: Any) -> str:
-    return known_as(str(entry.get("path", "")), str(entry.get("source", "")))
 
 
 def _resting(paths: Paths, keys: Sequence[str]) -> tuple[set[str], list[Found], list[Found]]:
@@ -302,7 +300,7 @@ def forget_in_index(workspace: Workspace) -> list[str]:
 
 
 def _shown(found: Forgotten) -> str:
-    rows = [f"{found.name}: {count(len(found.lines), 'line')} rest on it alone"]
+    rows = [f"{found.name}: {count(len(found.lines), 'line')} said in it alone"]
     rows += [f"  {row.file}:{row.bullet.line} {row.bullet.text}" for row in found.lines]
     rows += [f"  others say it too, it stays: {row.bullet.text}" for row in found.stayed]
     return "\n".join(rows) + "\n"
@@ -333,7 +331,8 @@ COMMANDS = (
         forget,
         forgotten_text,
         needed("which", "the conversation: a part of its name, its path, or the beginning of its hash", "NAME"),
-        flag("--yes", "do not ask: remove what rests on it alone for good, instead of striking it through"),
+        flag("--strike", "do not ask: strike through what rests on it alone; one undo brings these lines back"),
+        flag("--yes", "do not ask: remove what rests on it alone for good"),
         asks=True,
     ),
 )

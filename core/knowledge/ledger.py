@@ -533,15 +533,3 @@ def counts_by_status(entries: Mapping[str, Entry]) -> dict[str, int]:
         status = str(entry.get("status", "unknown"))
         counts[status] = counts.get(status, 0) + 1
     return counts
-
-
-def find_entry(entries: Mapping[str, Entry], prefix: str) -> tuple[str, Entry]:
-    """The one entry whose key begins with `prefix`."""
-    found = [key for key in entries if key.startswith(prefix)]
-    if len(found) == 1:
-        return found[0], entries[found[0]]
-    if not found:
-        message = f"no ledger entry begins with {prefix!r}"
-        raise KnowledgeError("no-entry", message, hint="'knowledge ledger' lists them")
-    message = f"{len(found)} ledger entries begin with {prefix!r}"
-    raise KnowledgeError("ambiguous", message, hint="give more of the hash")

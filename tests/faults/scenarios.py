@@ -458,7 +458,7 @@ def _forget(store: Store) -> int:
 
 
 def _forget_marked(store: Store) -> int:
-    return store.command("forget", store.memory["name"], "--quiet")
+    return store.command("forget", store.memory["name"], "--strike")
 
 
 def _nowhere(store: Store) -> list[str]:

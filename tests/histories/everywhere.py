@@ -132,7 +132,7 @@ class History:
 
     def forgets_a_conversation(self, machine: Machine) -> None:
         if (row := self._some(machine)) and "by-hand" not in row["provenance"]:
-            typed = ("forget", machine.conversation_of(row["text"]), *self.chance.choice(((), ("--yes",))))
+            typed = ("forget", machine.conversation_of(row["text"]), self.chance.choice(("--strike", "--yes")))
             self._takes_part(machine, lambda: machine.ok(*typed))
 
     def takes_a_change_back(self, machine: Machine) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,8 +14,9 @@ from core.commands.history.runs import Run, UndoReport, runs
 from core.commands.row import NAMED, option, optional, top
 from core.commands.text import KEY_CHARACTERS, count, one_line
 from core.commands.workspace import Workspace, utc_now
-from core.knowledge.ledger import Entry, find_entry, seen_ledger, write_ledger
+from core.knowledge.ledger import Entry, seen_ledger, write_ledger
 from core.knowledge.projects import entry_name
+from core.sources.tools import known_as
 
 if TYPE_CHECKING:
     from core.harvest.recovery import Recovered
@@ -32,19 +34,22 @@ class LedgerRow(NamedTuple):
 
 
 NO_PROJECT = "none"
+LEAST_OF_HASH = 4
+"""A shorter beginning of a hash is one of too many."""
 
 
 def ledger(workspace: Workspace, sha: str = "", status: str = "", project: str = "") -> list[LedgerRow]:
-    """The audit log, newest entry first. `sha` begins one entry's hash; `status` keeps the entries of that status. With
-    `project`, a folder or "none", that conversation belongs to its project from now on, in all of its entries."""
+    """The audit log, newest entry first. `sha` names one conversation (`named_entries`); `status` keeps the entries of
+    that status. With `project`, a folder or "none", that conversation belongs to its project from now on, in all of its
+    entries."""
     if project:
         from core.harvest.recovery import with_store  # who only looks loads nothing of a harvest
 
-        named = partial(_name_project, workspace, sha.lower(), project)
+        named = partial(_name_project, workspace, sha, project)
         return with_store(workspace.paths, "ledger", utc_now(), named)
     entries = seen_ledger(workspace.paths)
     if sha:
-        return [LedgerRow(*find_entry(entries, sha.lower()))]
+        return [LedgerRow(key, entries[key]) for key in named_entries(entries, sha)]
     known = {str(entry.get("status", "unknown")) for entry in entries.values()} if status else set()
     if known and status not in known:
         message = f"no entry has the status {status!r}"
@@ -54,19 +59,43 @@ def ledger(workspace: Workspace, sha: str = "", status: str = "", project: str =
     return sorted(rows, key=lambda row: str(row.entry.get("at", "")), reverse=True)
 
 
+def named_entries(entries: Mapping[str, Entry], which: str) -> list[str]:
+    """The keys of the one conversation that is meant by a name or a part of it, a path, or the beginning of a hash, by
+    which that entry alone is meant. Raises KnowledgeError for none and for several."""
+    wanted = which.strip()
+    if not wanted:
+        raise KnowledgeError("usage", "no conversation is named", hint="'knowledge ledger' lists them")
+    folded = wanted.casefold()
+    by_hash = [key for key in entries if len(wanted) >= LEAST_OF_HASH and key.startswith(folded)]
+    exact = [key for key, entry in entries.items() if wanted in (entry_name(entry), str(entry.get("path", "")))]
+    found = by_hash or exact or [key for key, row in entries.items() if folded in entry_name(row).casefold()]
+    places = {conversation_of(entries[key]) for key in found}
+    if not found:
+        raise KnowledgeError("no-entry", f"no conversation is called {which!r}", hint="'knowledge ledger' lists them")
+    if len(places) > 1:
+        some = ", ".join(sorted({entry_name(entries[key]) for key in found})[:3])
+        raise KnowledgeError("ambiguous", f"{len(places)} conversations match: {some}", hint="give more of the name")
+    return found
+
+
+def conversation_of(entry: Mapping[str, Any]) -> str:
+    """By what the entries of one conversation are known: it may have gone on several times, and its archive copy has
+    one too."""
+    return known_as(str(entry.get("path", "")), str(entry.get("source", "")))
+
+
 def _name_project(workspace: Workspace, sha: str, project: str, store: Recovered) -> list[LedgerRow]:
     from core.harvest.distil import project_entry
 
     if not sha:
-        raise KnowledgeError("no-entry", "name the conversation: SHA --project DIR")
-    found = find_entry(store.entries, sha)
+        raise KnowledgeError("no-entry", "name the conversation: NAME --project DIR")
+    meant = {conversation_of(store.entries[key]) for key in named_entries(store.entries, sha)}
     folder = os.path.abspath(os.path.join(workspace.cwd, os.path.expanduser(project)))
     if project != NO_PROJECT and not os.path.isdir(folder):
         raise KnowledgeError("no-project", "there is no folder of that name", folder, "name the project's folder")
     if project != NO_PROJECT and not project_root(folder):
         raise KnowledgeError("no-project", "this folder is no project", folder, "name the folder that you worked in")
-    path = found[1].get("path")
-    rows = [LedgerRow(key, entry) for key, entry in store.entries.items() if entry.get("path") == path]
+    rows = [LedgerRow(key, entry) for key, entry in store.entries.items() if conversation_of(entry) in meant]
     for _, entry in rows:
         for name in ("project", "project_root", "project_key"):
             entry.pop(name, None)
@@ -151,7 +180,7 @@ COMMANDS = (
         "--status harvest-failed",
         ledger,
         ledger_text,
-        optional("sha", "only the entry whose hash begins with this"),
+        optional("sha", "only this conversation: its name or a part of it, its path, or the beginning of its hash"),
         option("--status", "only entries of this status", "S"),
         option("--project", "say in which project this conversation was held: its folder, or 'none'", "DIR"),
         words=NAMED,
