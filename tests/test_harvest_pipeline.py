@@ -42,6 +42,25 @@ def test_a_dry_run_changes_nothing_below_the_home(tmp_path: Path) -> None:
     assert snapshot(world.paths.home) == before and not world.paths.knowledge.exists()
 
 
+# --- files that the user closed ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["facts.md", "tasks.md"])
+def test_a_file_that_was_made_read_only_is_left_and_its_conversation_waits(tmp_path: Path, name: str) -> None:
+    """Root's harvest wrote into it, and `add` refused."""
+    world = World(tmp_path)
+    path = world.knowledge(name, "# Mine\n\n- My own line\n")
+    path.chmod(0o444)
+    talk = world.converse()
+    rows = {"facts": [{"statement": "The pump leaks"}], "tasks_open": [{"statement": "Mend the pump"}]}
+    [problem] = world.run(says(**rows)).errors
+    assert name in problem.message and "Permission denied" in problem.message
+    assert path.read_text() == "# Mine\n\n- My own line\n" and talk.exists()
+    path.chmod(0o644)
+    assert world.run(FakeModel(never)).errors == []
+    assert "pump" in path.read_text() and path.read_text().startswith("# Mine\n\n- My own line\n")
+
+
 # --- a large home ----------------------------------------------------------------------------------------------------
 
 

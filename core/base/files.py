@@ -77,10 +77,20 @@ def open_regular(path: str | Path, flags: int = os.O_RDONLY) -> int:
         if error.errno == errno.ELOOP:
             raise OSError(errno.ELOOP, "a symbolic link stands there, which is not followed", str(path)) from None
         raise
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
+    mode = os.fstat(fd).st_mode
+    if not stat.S_ISREG(mode):
         os.close(fd)
         raise OSError(errno.EINVAL, "not a regular file", str(path))
+    if flags & os.O_RDWR and is_read_only(path, mode):
+        os.close(fd)
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     return fd
+
+
+def is_read_only(path: str | Path, mode: int) -> bool:
+    """Whether a file of that mode is not to be written. Root may write any; what a user made read-only stays so for
+    them, too."""
+    return not mode & 0o222 or not os.access(path, os.W_OK)
 
 
 @contextlib.contextmanager

@@ -308,7 +308,7 @@ def read_editable(paths: Paths, file: str) -> files.FileRead:
             raise KnowledgeError("symlink", message, path, "edit its target")
         if not stat.S_ISREG(found.st_mode):
             raise KnowledgeError("not-a-file", "this is not a regular file", path, "move it away")
-        if not found.st_mode & 0o222 or not os.access(path, os.W_OK):
+        if files.is_read_only(path, found.st_mode):
             message = "this file is read-only; nothing was written"
             raise KnowledgeError("read-only", message, path, "make it writable first")
         read = files.read_file(path)

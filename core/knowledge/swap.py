@@ -133,9 +133,10 @@ def _remove(path: Path, expected: bytes) -> bool:
 
 
 def _writable_mode(path: Path) -> int:
-    if not os.access(path, os.W_OK):
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if files.is_read_only(path, mode):
         raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-    return stat.S_IMODE(path.stat().st_mode)
+    return mode
 
 
 def _exchange(path: Path, new: bytes, expected: bytes, mode: int, spent: list[Path]) -> bytes:
