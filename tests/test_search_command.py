@@ -13,6 +13,7 @@ from core.cli.main import main
 from core.commands.moment.find import find
 from core.commands.search import SearchReport, search
 from core.commands.workspace import Workspace, open_workspace
+from tests.cli_call import call
 from tests.made_home import trusted
 
 MEMORY = "---\nid: {id}\ncreated: '2026-05-04T09:00:00+00:00'\ntags: [preference]\nsource: user-told\n---\n\n{text}\n"
@@ -92,6 +93,28 @@ def test_a_project_has_its_own_knowledge_and_sees_the_homes(workspace: Workspace
     assert len(found(inside, "exporter", limit=50).hits) == 8
     assert [row.text for row in find(workspace, "exporter", str(project)).hits] == ["The exporter of this project"]
     assert len(found(workspace, "exporter", limit=50).hits) == 7
+
+
+@pytest.mark.parametrize("command", ["evidence", "rm", "edit", "worked"])
+def test_a_line_of_a_projects_own_file_is_not_taken_for_one_of_the_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """`find` called it facts.md:1, and every command took that for the line of the home."""
+    for name, folder in {"HOME": ".", "XDG_CACHE_HOME": "cache", "XDG_CONFIG_HOME": "config"}.items():
+        monkeypatch.setenv(name, str(tmp_path / folder))
+    project = tmp_path / "work/app"
+    for place, line in ((tmp_path, "The pier is closed"), (project, "The release branch is called stable")):
+        (place / ".manual_slop/knowledge").mkdir(parents=True)
+        (place / ".manual_slop/knowledge/facts.md").write_text(f"- {line}\n")
+    monkeypatch.chdir(project)
+    assert call("trust", "allow")[0] == 0
+    [line] = [row for row in call("find", "release branch stable")[1].split("\n") if "called stable" in row]
+    key = line.rpartition("→ ")[2]
+    assert key == ".manual_slop/knowledge/facts.md:1" and line.startswith("1. [fact, app]")
+    code, out, err = call(command, key, *(["The pier is open"] if command == "edit" else []))
+    assert "The pier is closed" not in out + err
+    assert "called stable" in out if command == "worked" else code == 1 and "a project's own" in err
+    assert "The pier is closed" in (tmp_path / ".manual_slop/knowledge/facts.md").read_text()
 
 
 def test_json_has_the_documented_keys(workspace: Workspace) -> None:

@@ -410,7 +410,7 @@ def removed_text(done: Edited | Purged) -> str:
     return purged_text(done)
 
 
-_TEXT = needed("text", "one line; it holds in all projects, and 'knowledge save --project' keeps a text for one")
+_TEXT = needed("text", "one line, for all projects ('knowledge save --project' keeps a text to be found in one)")
 
 
 COMMANDS = (

@@ -19,7 +19,7 @@ from core.base import files
 from core.base.choices import ANY_CATEGORY
 from core.base.entry import statement_key
 from core.base.markdown import BY_HAND, Bullet, parse_bullets, split_provenance
-from core.base.paths import Paths
+from core.base.paths import PROJECT_FOLDER, Paths
 from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.experience.record import follow
@@ -163,6 +163,9 @@ def resolve_bullet(
         here = [row for row in rows if row.file == address["file"] and row.bullet.line == int(address["line"])]
         if here:
             return _very_line(rows, here[0])
+    if address is not None and wanted.startswith(f"{PROJECT_FOLDER}/"):
+        message = f"{address['file']} is a project's own: commands look into the files of your home"
+        raise KnowledgeError("no-match", message, hint="change it in an editor, in the project's folder")
     exact = _named(rows, wanted)
     if not exact and len(wanted) < LEAST_CHARACTERS:
         message = f"{wanted!r} is too short to name a bullet"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from core.base.entry import Entry, SearchSource
 from core.base.markdown import Bullet, parse_bullets, without_emphasis
-from core.base.paths import Paths
+from core.base.paths import PROJECT_FOLDER, Paths
 from core.knowledge.categories import CATEGORIES, CATEGORY_FILES, bullets_in, note_files, text_in
 
 
@@ -37,7 +37,7 @@ def _bullets(path: Path, project: str, data: bytes) -> Sequence[Entry]:
         tags = ("tasks", row.name) if row.name.startswith("tasks") else (row.name,)
         for bullet in bullets_in(text, row.name):
             if not bullet.struck:
-                found.append(_entry("bullet", path, bullet, tags, project))
+                found.append(_entry("bullet", _named(path.name, project), path, bullet, tags, project))
     return found
 
 
@@ -45,9 +45,14 @@ def _notes(path: Path, project: str, data: bytes) -> Sequence[Entry]:
     text = text_in(data)
     source = noted_file(text)
     folder = project or source.replace("\\", "/").rpartition("/")[0]
-    return [
-        _entry("note", path, bullet, ("files",), folder, source) for bullet in parse_bullets(text) if not bullet.struck
-    ]
+    file = _named(f"files/{path.name}", project)
+    rows = [bullet for bullet in parse_bullets(text) if not bullet.struck]
+    return [_entry("note", file, path, bullet, ("files",), folder, source) for bullet in rows]
+
+
+def _named(file: str, project: str) -> str:
+    """A file as commands take it; one of a project's own by its path there, for they change those of the home alone."""
+    return f"{PROJECT_FOLDER}/knowledge/{file}" if project else file
 
 
 def noted_file(text: str) -> str:
@@ -56,11 +61,12 @@ def noted_file(text: str) -> str:
     return first[2:].strip() if first.startswith("# ") else ""
 
 
-def _entry(kind: str, path: Path, bullet: Bullet, tags: tuple[str, ...], project: str, title: str = "") -> Entry:
+def _entry(
+    kind: str, file: str, path: Path, bullet: Bullet, tags: tuple[str, ...], project: str, title: str = ""
+) -> Entry:
     """`key` is FILE:LINE, which the commands for single bullets take."""
     source = bullet.provenance
     text = "\n".join([without_emphasis(bullet.text), *(line.strip() for line in bullet.more)])
-    file = f"files/{path.name}" if kind == "note" else path.name
     return Entry(
         kind,
         f"{file}:{bullet.line}",

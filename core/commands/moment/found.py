@@ -328,7 +328,8 @@ def _line(row: FoundRow, clean: Callable[[str], str]) -> str:
 
 
 def _about(row: FoundRow) -> str:
-    name = row.key.partition(".")[0].removesuffix("s") if row.kind == "bullet" else row.kind  # `facts.md:3`: a fact
+    file = row.key.rpartition("/")[2]  # `facts.md:3`: a fact
+    name = file.partition(".")[0].removesuffix("s") if row.kind == "bullet" else row.kind
     weak = (f"{row.misled}; " if row.misled else "") + ("weak; " if row.weak else "")
     return weak + ", ".join(filter(None, (name, row.day, row.project)))
 
