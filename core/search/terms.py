@@ -21,6 +21,10 @@ TERMS = 64
 FORM_WEIGHT = 0.7
 MISSPELT = 4
 """A shorter word is not taken for another."""
+NEAREST, TEXTS = 8, 5
+"""So many stems that are spelled most like it are looked at, each with its words in so many texts. Of 1,369 words of
+talks that stand nowhere in a part of them 187 were taken for another by their stems alone, 108 by whole words; of 4,364
+words with a slip of the hand 3,118 and 3,259 were set right, 260 and 94 taken for a wrong one."""
 AMONG_OTHERS = 3.0
 """How many times more a word in plain letters pulls in a question in another script that is seldom spoken here: it is a
 name of code, of a file or a product, and the words around it are rare only because most sessions are in English."""
@@ -84,6 +88,7 @@ class Query:
         return sum(term.pull for term in self.terms) or 1.0
 
 
+Between: TypeAlias = "Callable[[str, str], Iterable[Any]]"
 Places: TypeAlias = "Callable[[Sequence[str]], tuple[int, dict[str, int]]]"
 """How many entries there are, and how many have each of these stems."""
 
@@ -91,9 +96,16 @@ Places: TypeAlias = "Callable[[Sequence[str]], tuple[int, dict[str, int]]]"
 def parse_query(text: str, database: sqlite3.Connection, stems: Stems, likely: str = "") -> Query:
     """Any text as a query against this index. A word that stands nowhere in it is taken for the one that is spelled
     most like it, where there is one. `likely` are words that the answer probably has."""
-    sql = "SELECT term, doc FROM stems WHERE term >= ? AND term < ? LIMIT 50000"
+    between = "SELECT term, doc FROM stems WHERE term >= ? AND term < ? LIMIT 50000"
+    having = (
+        "SELECT e.title || ' ' || e.text FROM words JOIN entries e ON e.id = words.rowid WHERE words MATCH ? LIMIT ?"
+    )
+
+    def texts_with(stem: str) -> Iterable[str]:
+        return (text for row in database.execute(having, (f'"{stem}"', TEXTS)) for text in row)
+
     query = query_of(text, partial(places_of, database), stems)
-    query = spelled(query, lambda first, last: database.execute(sql, (first, last)), stems)
+    query = spelled(query, lambda first, last: database.execute(between, (first, last)), texts_with, stems)
     if not likely or query.name:
         return query
     asked = {stem for term in query.terms for stem in term.stems}
@@ -101,18 +113,24 @@ def parse_query(text: str, database: sqlite3.Connection, stems: Stems, likely: s
     return replace(query, likely=tuple(replace(term, times=1.0) for term in also if asked.isdisjoint(term.stems)))
 
 
-def spelled(query: Query, between: Callable[[str, str], Iterable[Any]], stems: Stems) -> Query:
+def spelled(query: Query, between: Between, texts_with: Callable[[str], Iterable[str]], stems: Stems) -> Query:
     """The query with words that stand nowhere taken for those most like them. `between` gives the stems of the index
-    from one to another, each with how many entries have it."""
+    from one to another, each with how many entries have it, `texts_with` some texts that have a stem."""
     if all(term.found for term in query.terms):
         return query
-    terms = [term if term.found else _spelled_alike(term, between, stems, query.entries) for term in query.terms]
-    return replace(query, terms=tuple(terms))
+
+    def right(term: Term) -> Term:
+        return term if term.found else _spelled_alike(term, between, texts_with, stems, query.entries)
+
+    return replace(query, terms=tuple(map(right, query.terms)))
 
 
-def _spelled_alike(term: Term, between: Callable[[str, str], Iterable[Any]], stems: Stems, entries: int) -> Term:
-    """The word of the index that begins like this one and differs in a letter, of a long one in two; the term itself
-    where there is none, where words begin with it, and where it is no word but a number or a name with digits."""
+def _spelled_alike(
+    term: Term, between: Between, texts_with: Callable[[str], Iterable[str]], stems: Stems, entries: int
+) -> Term:
+    """The word of the index that begins like this one and differs in a letter, of a long one in two, also with its
+    ending: "shopping" is no "show". The term itself where there is none, where words begin with it, and where it is no
+    word but a number or a name with digits."""
     word = term.word
     if len(word) < MISSPELT or not word.isalpha() or not word.isascii():
         return term
@@ -125,12 +143,14 @@ def _spelled_alike(term: Term, between: Callable[[str, str], Iterable[Any]], ste
     from rapidfuzz.distance import OSA
 
     spelled_so = process.extract_iter(stem, [other for other, _ in alike], scorer=OSA.distance, score_cutoff=most)
-    best = min(((apart, -alike[at][1], other) for other, apart, at in spelled_so), default=None)
-    if best is None or stems.learn([best[2]])[best[2]] != best[2]:
-        return term
-    found = -best[1]
-    worth = math.log(1 + (entries - found + 0.5) / (found + 0.5))
-    return Term(best[2], {best[2]: FORM_WEIGHT}, found, worth, term.times, word)
+    near = sorted((apart, -alike[at][1], other) for other, apart, at in spelled_so)
+    for _, number, other in near[:NEAREST]:
+        said = {one for text in texts_with(other) for one in words_of(text) if one.startswith(word[:2])}
+        whole = [(OSA.distance(word, one), one) for one in said if stems.learn([one])[one] == other]
+        if (best := min(whole, default=(most + 1, "")))[0] <= most:
+            worth = math.log(1 + (entries + number + 0.5) / (0.5 - number))
+            return Term(best[1], {other: FORM_WEIGHT}, -number, worth, term.times, word)
+    return term
 
 
 def query_of(text: str, places_of: Places, stems: Stems) -> Query:

@@ -21,7 +21,7 @@ from core.library.rows import put_new
 from core.library.searched import titled
 from core.search.candidates import READABLE, Candidates, gather
 from core.search.kept_vectors import embed_all, embed_one, text_of
-from core.search.terms import Query, query_of, spelled
+from core.search.terms import TEXTS, Query, query_of, spelled
 from core.search.words import Stems, forms, words_of
 
 _c, _d, _e = schema.chunk.c, schema.document.c, schema.embedding.c
@@ -34,6 +34,9 @@ _NUMBER_RANGE = select(
 )
 # No list of its stems is kept: they are gathered from chunks that have one which begins so.
 _BEGINNING = text("SELECT word, ndoc FROM ts_stat(:chunks) WHERE word LIKE :begins")
+_SAYING = text(
+    "SELECT concat_ws(' ', heading, content) FROM chunk WHERE words @@ to_tsquery('simple', :match) LIMIT :most"
+)
 _HAVING = "SELECT words FROM chunk WHERE words @@ to_tsquery('simple', '{}:*') LIMIT 20000"
 
 
@@ -44,12 +47,17 @@ def understand(connection: Connection, asked: str, stems: Stems) -> Query:
     known = stems.learn(words)
     spellings = {known[word]: word for word in sorted(words)}  # a stem -> a word that has it
     query = query_of(asked, partial(_places, connection, spellings), stems)
-    return spelled(query, partial(_between, connection), stems)
+    return spelled(query, partial(_between, connection), partial(_texts_with, connection), stems)
 
 
 def _between(connection: Connection, first: str, _last: str) -> Iterable[Any]:
     """Stems that begin with the letters `first`, each with how many chunks have it."""
     return connection.execute(_BEGINNING, {"chunks": _HAVING.format(first), "begins": f"{first}%"})
+
+
+def _texts_with(connection: Connection, stem: str) -> Iterable[str]:
+    """What some of the chunks say that have a stem."""
+    return connection.execute(_SAYING, {"match": lexeme(stem), "most": TEXTS}).scalars()
 
 
 def _number_of_chunks(connection: Connection) -> int:
