@@ -14,6 +14,7 @@ import pytest
 
 from core.agents import tools
 from core.agents.tools import HINT
+from core.base.choices import HINT_EVENTS
 from core.base.command_line import command_key, error_key, goals, is_invocation
 from tests.cli_call import call
 from tests.shop import ERROR, FAILS, WORKS, edited, kept, ran, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
@@ -609,8 +610,10 @@ def test_the_help_of_the_hook_names_the_events_that_connect_writes_and_their_jso
     line = [sys.executable, "-m", "core", "hint", *words]
     done = subprocess.run(line, text=True, capture_output=True, check=True, stdin=subprocess.DEVNULL, timeout=30)
     fields = ("session_id", "cwd", "prompt", "tool_input", "error", "tool_response", "additionalContext")
-    for told in (*tools._HINTS_CLAUDE, *tools._HINTS_CODEX, *fields):
+    for told in (*tools._HINTS_CLAUDE, *tools._HINTS_CODEX, *fields, "hints --off", *HINT_EVENTS):
         assert told in done.stdout, told
+    for told in ("UserPromptSubmit", "PreToolUse", *HINT_EVENTS):
+        assert told in call("hints", "--help")[1], told
 
 
 def test_no_secret_in_a_command_or_a_path_is_written_down(shop: Path) -> None:

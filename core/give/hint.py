@@ -44,6 +44,7 @@ It reads the tool's JSON on stdin: hook_event_name, session_id, cwd, and for
   PostToolUseFailure  the same, and error (Claude Code)
   PostToolUse         the same, and tool_response (Codex)
   PreCompact          nothing more: what was handed out may be handed out once again
+'knowledge hints --off' has other names for them: prompt, command or file, failure (of the next two).
 
 It prints nothing, or what an agent should know now:
   {"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "..."}}

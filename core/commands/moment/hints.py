@@ -234,6 +234,9 @@ def hint(tool: str) -> str:
     return ""
 
 
+OF_TOOLS = "prompt (UserPromptSubmit of the tool), command or file (PreToolUse), or failure (PostToolUseFailure)"
+"""HINT_EVENTS with the names that tools have for them."""
+
 COMMANDS = (
     top(
         "hint", "claude_code", hint, str,
@@ -244,7 +247,7 @@ COMMANDS = (
         "--off prompt",
         hints,
         hints_text,
-        option("--off", f"hand out nothing more at this event: {listed(HINT_EVENTS)}", "EVENT", choices=HINT_EVENTS),
+        option("--off", f"hand out nothing more at this event: {OF_TOOLS}", "EVENT", choices=HINT_EVENTS),
         option("--on", "hand something out at this event again", "EVENT", choices=HINT_EVENTS),
         whole_number("--limit", "at most N of them (default: 20)", 20),
         words=NAMED,
