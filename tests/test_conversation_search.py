@@ -180,6 +180,22 @@ def test_a_question_about_a_day(disk: Disk, asked: str, names: list[str]) -> Non
     assert found.note.startswith("understood as")
 
 
+@pytest.mark.parametrize(
+    ("days", "told"),
+    [
+        ("last week", "from 2026-04-27 to 2026-05-03 "),
+        ("yesterday", "on 2026-05-05 "),
+        ("in April 2026", "from 2026-04-01 to 2026-04-30 "),
+        ("since monday", "from 2026-05-04 on "),
+    ],
+)
+def test_the_days_of_a_question_are_told_with_the_last_of_them(disk: Disk, days: str, told: str) -> None:
+    """Last week ended on the Monday of this one."""
+    note = disk.find(f"what did I do {days}", today=date(2026, 5, 6)).note
+    assert note.startswith(f"understood as: {told}")
+    assert "before 0001-01-01" in disk.find(before="0001").nothing
+
+
 def test_a_name_that_is_no_project_is_looked_for_on_all_days_when_that_day_has_none(disk: Disk) -> None:
     """ "in gryphon" was read as a project, and the machine of that name was in no conversation any more."""
     disk.claude("host", ("user", "The disk of gryphon is full."), day="2025-01-02")

@@ -515,7 +515,7 @@ def test_without_words_the_days_of_the_sessions_and_their_titles_are_told(shop: 
     for command in ("find", "search"):
         _, out, said = call(command, "--project", "shop", "--since", "2026-05-20", "--before", "2026-06")
         told = out + said
-        assert told.count("no session of this project from 2026-05-20 to 2026-06-01; the newest is of 2026-05-04") == 1
+        assert told.count("no session of this project from 2026-05-20 to 2026-05-31; the newest is of 2026-05-04") == 1
         assert "never said" not in told and "says this" not in told
         assert "shop] Lock of the importer → s4:1" in call(command, "--project", "shop", "--since", "2026-05-03")[1]
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -342,7 +342,7 @@ def _why_nothing(database: Database, wanted: Filters, brought: Brought, words: s
         more = f"; {brought.waiting:,} are not indexed yet" if brought.waiting else ""
         newest = newest_day(database, wanted) if not words.strip() else ""
         if newest and (wanted.since or wanted.before):
-            days = f"from {wanted.since} to {wanted.before}" if wanted.before else f"since {wanted.since}"
+            days = f"from {wanted.since} to {_last_day(wanted)}" if wanted.before else f"since {wanted.since}"
             days = f"{days}; the newest is of {newest}" if wanted.since else f"before {wanted.before}"
             return f"no session{of}{where} {days}{more}"
         them = count(number, "conversation")
@@ -400,11 +400,15 @@ def scope_meant(workspace: Workspace, project: str) -> Scope:
     return Scope(workspace, known, Here(folder, frozenset((folder,))), folder, narrow=True)
 
 
+def _last_day(span: Span | Filters) -> str:
+    """The last of the days that end `before` one: `to` a day means that day too."""
+    return str(date.fromordinal(max(1, date.fromisoformat(span.before).toordinal() - 1)))
+
+
 def understood_as(span: Span, folder: str) -> str:
     """How a question about days was taken."""
-    one_day = span.before and span.before == str(date.fromisoformat(span.since) + timedelta(days=1))
-    days = f"from {span.since} to {span.before}" if span.before else f"from {span.since} on"
-    days = f"on {span.since}" if one_day else days
+    days = f"from {span.since} to {_last_day(span)}" if span.before else f"from {span.since} on"
+    days = f"on {span.since}" if span.before and span.since == _last_day(span) else days
     return f"understood as: {days}{f', in {folder}' if folder else ''} (quotation marks search the words as they stand)"
 
 
