@@ -285,6 +285,8 @@ def test_a_clone_sees_its_lines_after_a_word_of_the_user(disk: Disk, same: str) 
     for agent in ("cursor", "antigravity"):
         said = disk.asked(clone, "context", "--hook", agent)[0]
         assert "knowledge trust" in said and "could not harvest" not in said and str(shop) not in said
+    listed, told = disk.asked(clone, "list")
+    assert "paint" not in listed and told.count("'knowledge trust allow'") == 1, "it told of other projects alone"
     assert "waiting" in disk.asked(clone, "trust")[0]
     disk.asked(clone, "trust", "allow")
     assert disk.context(clone) == {"paint"}

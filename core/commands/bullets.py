@@ -56,7 +56,16 @@ from core.knowledge import edit as edits
 from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
 from core.knowledge.edit import Edited
 from core.knowledge.file_notes import notes_for, refresh_notes
-from core.knowledge.projects import OTHER, Here, Projects, facts_about, here_in, known_projects, nearness
+from core.knowledge.projects import (
+    OTHER,
+    Here,
+    Projects,
+    facts_about,
+    here_in,
+    known_projects,
+    nearness,
+    waiting_sentence,
+)
 from core.knowledge.same import by_date
 
 if TYPE_CHECKING:
@@ -312,6 +321,7 @@ def listing(workspace: Workspace, category: str = ANY_CATEGORY, *, project: str 
         found_here = find_project(workspace, project)
         warnings = which_of_name(workspace, project, found_here)
         here = here_in(str(found_here or os.path.abspath(workspace.cwd)), projects, workspace.environment)
+        warnings += (waiting_sentence(here),) if here.waits else ()
     if done:
         names: tuple[str, ...] = ("tasks_done",)
     elif category == ANY_CATEGORY:
