@@ -10,6 +10,7 @@ import pytest
 
 from core.base import files, locks
 from core.commands import bullets
+from core.commands.bullets import add
 from core.commands.bullets import notes as notes_of
 from core.commands.doctor import doctor
 from core.commands.history.trash import trash_restore
@@ -198,6 +199,19 @@ def test_a_note_whose_file_is_gone_is_worth_knowing_but_no_damage(tmp_path: Path
     (tmp_path / "engine.py").rename(tmp_path / "motor.py")
     assert findings(workspace) == [], "a renamed file keeps its note without a word"
     (tmp_path / "motor.py").unlink()
+    assert found(workspace, "note-orphaned").note
+    assert doctor(workspace).errors == []
+
+
+def test_a_note_follows_its_file_when_a_folder_above_is_renamed(tmp_path: Path, workspace: Workspace) -> None:
+    """`notes` showed it at the new place, and the doctor called the file gone."""
+    source = tmp_path / "work/shop/src/till/app.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("x = 3\n")
+    add(workspace, "files", "The till rounds its sums", file=str(source))
+    (tmp_path / "work/shop").rename(tmp_path / "work/store")
+    assert findings(workspace) == []
+    (tmp_path / "work/store/src/till/app.py").unlink()
     assert found(workspace, "note-orphaned").note
     assert doctor(workspace).errors == []
 

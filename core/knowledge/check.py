@@ -17,7 +17,7 @@ from core.base.conflict import conflict_line
 from core.base.paths import Paths
 from core.knowledge.categories import CATEGORY_FILES, QUARANTINE, note_files
 from core.knowledge.changes import parse_change
-from core.knowledge.file_notes import NoteRecords, bind, bind_note, examine, merge_records, notes_for, read_records
+from core.knowledge.file_notes import NoteRecords, bind, bind_note, examine, merge_records, read_records, where_now
 from core.knowledge.mend import clear_changes, is_torn
 from core.knowledge.removed import REMOVED
 
@@ -142,12 +142,19 @@ def check_notes(paths: Paths) -> Iterator[Finding]:
         what = "missing" if recorded is None else "damaged" if not isinstance(recorded, dict) else "incomplete"
         message = f"the list of which note belongs to which file is {what}"
         yield Finding("file-ids", message, str(paths.file_ids), partial(merge_records, paths, {}))
+    gone = {name: row for name, row in records.items() if name in notes and not os.path.exists(row["path"])}
+    living = where_now(gone)
     for name in sorted(notes):
         row = records.get(name)
         if row is None:
             yield Finding(
                 "note-unnamed", "the first line of this note does not name its file", str(paths.file_notes / name)
             )
+            continue
+        if name in gone:
+            if name not in living and "@" not in name:  # set aside already: its file's inode was reused
+                message = f"the file of this note is gone: {row['path']}"
+                yield Finding("note-orphaned", message, str(paths.file_notes / name), note=True)
             continue
         yield from _check_note(paths, name, str(row["path"]), records)
 
@@ -158,11 +165,7 @@ def _check_note(paths: Paths, name: str, path: str, records: NoteRecords) -> Ite
     try:
         source = examine(path, read_head=False)
     except (OSError, ValueError):
-        note, now = notes_for(paths, path)
-        if note is not None and note.name == name and (now == path or not os.path.exists(now)):
-            message = f"the file of this note is gone: {path}"
-            yield Finding("note-orphaned", message, str(paths.file_notes / name), note=True)
-        return
+        return  # what cannot be looked at is not known to be gone
     binding = bind(source, records)
     if binding.aside is not None:
         message = f"the inode of this note belongs to another file now: {path}"

@@ -431,9 +431,16 @@ def _note_by_path(source: SourceFile, records: NoteRecords) -> str | None:
     return max(left, key=lambda name: here[name].get("birth") or 0, default=None)
 
 
-def _search(rows: Mapping[str, NoteRecord], *, steady: bool = True) -> dict[str, str]:
+def where_now(rows: Mapping[str, NoteRecord]) -> dict[str, str]:
+    """Where the files of notes are that left their places, also where a folder high above them has another name now:
+    note -> path."""
+    return _search(rows, steady=False, far=True)
+
+
+def _search(rows: Mapping[str, NoteRecord], *, steady: bool = True, far: bool = False) -> dict[str, str]:
     """Where the files of notes are now, by their inodes: note -> path. They are looked for below their old folders and
-    the ones above, within bounds. `steady` raises OSError when a folder cannot be read that is there."""
+    the ones above (`far`: the nearest one that is there), within bounds. `steady` raises OSError when a folder cannot
+    be read that is there."""
     wanted: dict[int, list[tuple[str, int]]] = {}
     for note in rows:
         parts = _stem(note).split(":")
@@ -443,7 +450,8 @@ def _search(rows: Mapping[str, NoteRecord], *, steady: bool = True) -> dict[str,
     starts = [Path(rows[note]["path"]).parent for notes in wanted.values() for note, _ in notes]
     visited: set[str] = set()
     budget = SEARCH_ENTRIES
-    for folder in dict.fromkeys((*starts, *(start.parent for start in starts))):
+    above = [next(filter(Path.is_dir, start.parents[:-1]), start) if far else start.parent for start in starts]
+    for folder in dict.fromkeys((*starts, *above)):
         nearest = deque([str(folder)])
         while nearest and budget > 0 and wanted:
             here = nearest.popleft()
