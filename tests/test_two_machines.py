@@ -378,6 +378,27 @@ def test_the_doctor_keeps_what_another_machine_has_harvested(tmp_path: Path) -> 
     assert len(after) == 2 and all(after[sha]["status"] == "harvested" for sha in entries)
 
 
+@pytest.mark.parametrize("how", ["doctor", "harvest"])
+def test_a_clone_is_no_store_of_an_earlier_version(tmp_path: Path, how: str) -> None:
+    """Of a clone that was made a minute before a copy was made, "the store before this version wrote into it"."""
+    one, two = World(tmp_path / "one"), World(tmp_path / "two")
+    learn(one, facts=["Fact of one"])
+    git(one.paths.knowledge, "init", "-q", "-b", "main")
+    doctor(workspace_of(one), repair=True, editor_wait=HURRIED)  # says what git carries
+    git(one.paths.knowledge, "add", "-A")
+    git(one.paths.knowledge, "commit", "-q", "-m", "x")
+    two.paths.home.mkdir(parents=True)
+    git(two.paths.home, "clone", "-q", str(one.paths.knowledge), "knowledge")
+    assert [path.name for path in two.paths.state.iterdir()] == ["plans"]
+    if how == "doctor":
+        report = doctor(workspace_of(two), repair=True, editor_wait=HURRIED)
+        assert not [row for row in report.findings if "before this version" in row.message]
+    else:
+        two.converse("User: of two\n")
+        harvested(two, says(facts=["Fact of two"]))
+    assert two.paths.format.read_text() == "3\n" and not two.paths.backups.exists()
+
+
 def test_the_library_is_not_carried_once_the_doctor_has_told_git(machines: Machines) -> None:
     """A database does not merge: whichever version git takes, what the other machine learned is gone."""
     world = machines.one

@@ -40,9 +40,11 @@ def copies(paths: Paths) -> list[Path]:
 
 
 def copy_store(paths: Paths) -> Path | None:
-    """Copy the store, None where there is nothing yet. The caller holds the run lock. Raises KnowledgeError: then
-    nothing was changed."""
+    """Copy the store, None where there is nothing yet, and of a clone, which git has as it came. The caller holds the
+    run lock. Raises KnowledgeError: then nothing was changed."""
     try:
+        if _is_new_clone(paths):
+            return None
         data = _archive(paths.knowledge)
         if not data:
             return None
@@ -54,6 +56,12 @@ def copy_store(paths: Paths) -> Path | None:
         hint = "put that right and try again; nothing was changed"
         raise KnowledgeError("not-copied", message, error.filename or paths.backups, hint) from error
     return target
+
+
+def _is_new_clone(paths: Paths) -> bool:
+    """Whether no program has written into a store on this computer: beside what git brought, it has locks at most."""
+    made = [path.name for path in paths.state.glob("*") if not path.name.endswith("lock")]
+    return files.exists(paths.knowledge / ".git") and set(made) <= {paths.plans.name}
 
 
 def remember_removed(paths: Paths) -> None:
