@@ -231,7 +231,7 @@ def test_the_dry_run_tells_no_title_of_what_the_user_wants_forgotten(desk: Desk,
     assert shown().count("We decided to use port") == 3  # and remembers the titles
     run.apply()
     stand.settle()
-    forget(home, "s1")
+    forget(home, "s1", strike=True)
     rows = shown()
     assert "port 1" not in rows and "forgotten, as you asked" in rows and rows.count("We decided to use port") == 2
     remembered = [file.read_text() for file in Path(home.cache).rglob("titles.json")]
