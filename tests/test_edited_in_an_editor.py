@@ -142,22 +142,112 @@ def test_a_ticked_box_is_no_line_that_vanished(world: World) -> None:
     assert "Renew" not in world.text("digest.md") and "Water" in world.text("digest.md")
 
 
+LONG = "The build of the shop needs Node 20, because the"
+FROM_X = Provenance("x", "2026-01-01")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("- mine\n  - of another [from: x, 2026-01-01]\n", [("mine", None, ("  - of another [from: x, 2026-01-01]",))]),
         (
-            "- ~~mine~~\n  superseded by: that [from: x, 2026-01-01]\n",
-            [("mine", None, ("  superseded by: that [from: x, 2026-01-01]",))],
+            f"- {LONG}\n  1. step one\n  2. step two, see [from: x, 2026-01-01]\n",
+            [(LONG, None, ("  1. step one", "  2. step two, see [from: x, 2026-01-01]"))],
         ),
-        ("- said\n  on two lines [from: x, 2026-01-01]\n", [("said on two lines", Provenance("x", "2026-01-01"), ())]),
-        ("- mine\n  on two lines\n", [("mine", None, ("  on two lines",))]),
+        (
+            f"- ~~{LONG}~~\n  superseded by: that [from: x, 2026-01-01]\n",
+            [(LONG, None, ("  superseded by: that [from: x, 2026-01-01]",))],
+        ),
+        ("- mine\n  see [from: x, 2026-01-01]\n", [("mine", None, ("  see [from: x, 2026-01-01]",))]),
+        (f"- {LONG}\n  bundler\n", [(LONG, None, ("  bundler",))]),
+        (f"- {LONG}\n  bundler [from:\n  x, 2026-01-01]\n", [(f"{LONG} bundler", FROM_X, ())]),
+        (f"- {LONG}\n  bundler [from: x, 2026-01-01]\n  - mine\n", [(f"{LONG} bundler", FROM_X, ("  - mine",))]),
+        (f"- ~~{LONG}\n  bundler [from: x, 2026-01-01]~~\n", [(f"{LONG} bundler", FROM_X, ())]),
         ("* * *\n*bold* words\n**more**\n+1\n-1\n", []),
+        ("- [x] means done in our lists\n", [("[x] means done in our lists", None, ())]),
+        ("## Done\n-  [x] ~~watered~~ [from: x, 2026-01-01]\n", [("watered", FROM_X, ())]),
     ],
 )
 def test_only_a_sentence_that_goes_on_is_read_as_wrapped(text: str, said: list[tuple[Any, ...]]) -> None:
     """A line of one's own with details below it, of which one cites a conversation, stays one's own."""
     assert [(row.text, row.provenance, row.more) for row in parse_bullets(text)] == said
+
+
+def test_a_rule_of_ones_own_keeps_its_steps_when_its_words_change(world: World) -> None:
+    own = f"# Facts\n\n- {LONG}\n  1. step one\n  2. step two, see [from: x, 2026-01-01]\n"
+    world.knowledge("facts.md", own)
+    ask(world, "edit", "facts.md:3", "Another rule")
+    assert world.text("facts.md") == own.replace(LONG, "Another rule")
+
+
+@pytest.mark.parametrize("act", ["done", "edit", "rm"])
+@pytest.mark.parametrize("mark", ["-", "*", "+"])
+@pytest.mark.parametrize("line", ["TT", "TT\n  a detail", "[ ] TT", f"{LONG}\n  bundler [from: x, 2026-01-01]"])
+def test_an_edit_is_taken_back_after_another_line_has_changed(world: World, line: str, mark: str, act: str) -> None:
+    before = f"# Tasks\n\n## Open\n\n{mark} {line}\n{mark} buy milk\n\n## Done\n\n{mark} old\n"
+    world.knowledge("tasks.md", before)
+    out = ask(world, act, "tasks.md:5", *(["Other words"] if act == "edit" else []))
+    run = re.search(r"'knowledge undo (\S+)'", out)
+    assert run is not None and world.text("tasks.md") != before
+    world.knowledge("tasks.md", world.text("tasks.md").replace("milk", "bread"))
+    ask(world, "undo", run[1])
+    blocks = world.text("tasks.md").replace("bread", "milk")
+    if act == "edit":
+        assert blocks == before
+    else:  # at the end of its section, perhaps
+        assert sorted(blocks.split("\n")) == sorted(before.split("\n"))
+        opened = blocks.partition("## Open\n")[2].partition("## Done")[0]
+        assert f"{mark} {line}\n" in opened
+
+
+def test_the_quote_of_what_is_removed_for_good_goes_whatever_it_begins_with(world: World) -> None:
+    quote = f"* Anna said: {SENTENCE}, so port 8080 stays"
+    world.converse(f"User: hello\nAssistant: {quote}\n")
+    world.run(
+        says(facts=[{"statement": SENTENCE, "quote": SENTENCE}, {"statement": "Port 8080 stays", "quote": quote}])
+    )
+    number = next(at for at, line in enumerate(world.text("facts.md").split("\n"), start=1) if SENTENCE in line)
+    ask(world, "rm", f"facts.md:{number}", "--forever", "--yes")
+    left = [path for path in world.paths.knowledge.rglob("*") if path.is_file() and b"bundler" in path.read_bytes()]
+    assert left == []
+
+
+def test_what_was_removed_stays_away_where_its_line_was_wrapped(world: World) -> None:
+    for name in ("a", "b"):
+        world.converse(name)
+        world.run(says(facts=[SENTENCE, "Another one"]))
+        row = [row for row in rows(world) if row["text"] == SENTENCE]
+        if name == "a":
+            ask(world, "rm", row[0]["id"], "--forever", "--yes")
+            kept = world.text("removed.md")
+            world.knowledge("removed.md", kept.replace(" [forever", "\n  [forever"))
+            assert world.text("removed.md") != kept
+    assert row == []
+
+
+def test_a_box_that_a_model_writes_is_no_part_of_a_task(world: World) -> None:
+    for name in ("a", "b"):
+        world.converse(name)
+        world.run(says(tasks_open=[{"statement": "[x] Renew the certificate"}]))
+    assert [row["text"] for row in rows(world, "tasks")] == ["Renew the certificate"]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "left"),
+    [
+        ("* B", "- ~~B~~", "- ~~B~~"),
+        ("- [ ] B", "- [x] B", "- [x] B"),
+        ("- B", "* B", "- B"),
+        (f"- {LONG}\n  bundler [from: x, 2026-01-01]", f"- {LONG} bundler [from: x, 2026-01-01]", None),
+    ],
+)
+def test_a_merge_knows_a_line_in_each_form(world: World, ours: str, theirs: str, left: str | None) -> None:
+    for one, other in ((ours, theirs), (theirs, ours)):
+        conflict = f"# Tasks\n\n## Open\n\n<<<<<<< a\n{one}\n=======\n{other}\n>>>>>>> b\n\n## Done\n"
+        world.knowledge("tasks.md", conflict)
+        call("--home", str(world.paths.home), "doctor", "--merge-conflicts")
+        merged = world.text("tasks.md").partition("## Open\n\n")[2].partition("\n\n## Done")[0]
+        assert merged in ([left] if (left and "~~" in left) or (left and "[x]" in left) else [ours, theirs])
 
 
 def test_a_task_ticked_by_hand_stays_done_when_its_harvest_is_undone_and_made_again(world: World) -> None:

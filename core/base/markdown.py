@@ -27,6 +27,10 @@ MARKS = ("- ", "* ", "+ ")
 """How a bullet begins: the first by this program, the others where an editor prefers them."""
 BOX = re.compile(r"\[[ xX]\] ")
 """The box of a task, where somebody gave it one."""
+_DETAIL = re.compile(r"\s*(?:[-*+>#|] |\d{1,3}[.)] |`{3}|superseded by: )")
+"""How an indented line begins that is no second half of a sentence."""
+WRAPPED = 40
+"""The characters that the first line of a wrapped sentence has at least: an editor fills its lines."""
 
 BY_HAND = "by-hand"
 """The source of what the user wrote themselves."""
@@ -129,26 +133,50 @@ def unmarked(line: str) -> str:
     return line[2:] if line.startswith(MARKS) else line
 
 
+def without_box(text: str) -> str:
+    """The words of a task without the box in front of them."""
+    return text[box.end() :] if (box := BOX.match(text)) else text
+
+
 def is_struck(text: str) -> bool:
     """Whether the text of a bullet is struck through."""
     return len(text) > 4 and text.startswith("~~") and text.endswith("~~")
 
 
 def _bullet(raw: str, number: int, section: str, more: tuple[str, ...]) -> Bullet:
-    text, provenance = split_provenance(raw[2:])
-    if more and provenance is None and not any(line.lstrip().startswith((*MARKS, "superseded by: ")) for line in more):
-        joined = " ".join([raw.rstrip(), *(line.strip() for line in more)])
-        whole, provenance = split_provenance(joined[2:])
-        text, raw, more = (whole, joined, ()) if provenance is not None else (text, raw, more)
-    box = BOX.match(text)
-    text = text[box.end() :] if box is not None else text
-    struck = is_struck(text)
-    if struck:
-        text = text[2:-2].strip()
-        if provenance is None:  # the whole line, its provenance too
-            text, provenance = split_provenance(text)
+    text, provenance, struck = _parts(raw[2:])
+    if more and provenance is None and (lines := _wrapped(raw, more)):
+        raw, more = " ".join([raw.rstrip(), *map(str.strip, more[:lines])]), more[lines:]
+        text, provenance, struck = _parts(raw[2:])
+    box = BOX.match(text) if section.casefold() in ("open", "done") else None
+    if box is not None:
+        text = text[box.end() :]
+        struck = struck or is_struck(text)
+        text = text[2:-2].strip() if is_struck(text) else text
     ticked = box is not None and box[0] != "[ ] "
     return Bullet(text, provenance, raw, number, section, more, struck, ticked)
+
+
+def _parts(words: str) -> tuple[str, Provenance | None, bool]:
+    """The text of a bullet, its provenance, and whether it is struck through: the text alone, or the whole line."""
+    text, provenance = split_provenance(words)
+    if not is_struck(text):
+        return text, provenance, False
+    text = text[2:-2].strip()
+    return (text, provenance, True) if provenance is not None else (*split_provenance(text), True)
+
+
+def _wrapped(raw: str, more: tuple[str, ...]) -> int:
+    """How many of the indented lines belong to the sentence of a bullet: those up to its provenance; 0 where it has
+    none there, and they say something of their own."""
+    joined = raw.rstrip()
+    for at, line in enumerate(more if len(raw) >= WRAPPED else (), start=1):
+        if _DETAIL.match(line):
+            return 0
+        joined = f"{joined} {line.strip()}"
+        if _parts(joined[2:])[1] is not None:
+            return at
+    return 0
 
 
 def bullet_line(text: str, provenance: Provenance | None) -> str:

@@ -143,12 +143,18 @@ def standing(file: str, line: str) -> str:
 
     line = line.partition("\n")[0]
     telling, said = max(re.findall(r"\w+", line), key=len, default=""), statement_key(line)
+    blocks: list[str] = []  # each bullet with what is indented below it
     try:
         with open(file, encoding="utf-8", errors="replace") as opened:
-            rows = [row for row in opened if telling in row and is_bullet(row)]
+            for row in opened:
+                if is_bullet(row):
+                    blocks.append(row)
+                elif blocks and row[:1] in (" ", "\t"):
+                    blocks[-1] += row
     except OSError:
         return ""
-    return next((row.text for row in parse_bullets("".join(rows)) if row.key == said and not row.struck), "")
+    rows = parse_bullets("".join(block for block in blocks if telling in block))
+    return next((row.text for row in rows if row.key == said and not row.struck), "")
 
 
 def never_merged(root: str, branch: str, until: float = math.inf) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from core.base.entry import statement_key
 from core.base.figures import count
-from core.base.markdown import ITEM_CHARACTERS, sanitise_line
+from core.base.markdown import ITEM_CHARACTERS, sanitise_line, without_box
 from core.base.project import normal_remote, project_root, remote_of, slug
 from core.base.secrets.redact import redact
 from core.harvest.answer_object import find_object, refused
@@ -425,11 +425,17 @@ def _too_much(item: Item, raw: Any, before: int) -> str:
     return "too-long" if long else "too-many" if before >= MAX_ITEMS else ""
 
 
+def _line(category: str, text: str) -> str:
+    """What a row says, on one line; a task has no box, for its section says whether it is done."""
+    line = sanitise_line(text, None)
+    return without_box(line) if category.startswith("tasks") else line
+
+
 def _item(category: str, raw: Any) -> Item | None:
     """One row as an item, without text for one that says nothing, or None when it has a wrong shape: what it says
     stands where nobody looks."""
     if isinstance(raw, str):
-        return Item(category, sanitise_line(raw, None)) if category != "files" or not raw.strip() else None
+        return Item(category, _line(category, raw)) if category != "files" or not raw.strip() else None
     if not isinstance(raw, dict):
         return None
     fields = {key: value for key, value in raw.items() if isinstance(value, str)}
@@ -449,7 +455,7 @@ def _item(category: str, raw: Any) -> Item | None:
     else:
         text, detail = fields.get("statement", "").strip(), fields.get("detail", "").strip()
         text = f"{text} — {detail}" if text and detail else text
-    item = Item(category, sanitise_line(text, None), path, quote)
+    item = Item(category, _line(category, text), path, quote)
     if category == "playbooks" and steps.shown:
         item = replace(item, held="" if steps.fits else "not-one-line", steps=steps.steps)
     # What only says something of a known line needs no words of its own: its quote is read.

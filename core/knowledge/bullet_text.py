@@ -177,13 +177,14 @@ def moved(lines: list[str], ref: BulletRef, section: str) -> list[Hunk]:
     if ref.file != TASKS_FILE:
         raise KnowledgeError("not-a-task", "only a task can be done or open", ref.file)
     at, ending = locate(lines, ref), line_break(lines)
-    box, before = BOX.match(ref.raw, 2), section_at(lines, at)
+    lead, before = _parts(ref.raw)[0], section_at(lines, at)
+    box = BOX.search(lead)
     ticked = box is not None and box[0] != "[ ] "
     if ("done" if ticked else before) == section:
         raise KnowledgeError(f"already-{section}", f"this task is {section} already", ref.file)
     block = [whole_line(line, ending) for line in lines[at : block_end(lines, at)]]
     if box is not None:
-        block[0] = f"{ref.raw[:2]}[{'x' if section == 'done' else ' '}] {block[0][box.end() :]}"
+        block[0] = f"{lead[: box.start()]}[{'x' if section == 'done' else ' '}] {block[0][box.end() :]}"
     if before == section:
         return [made(lines, at, len(block), block, before)[1]]
     rest, cut = made(lines, at, len(block), (), before)

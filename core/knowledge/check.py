@@ -9,6 +9,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +87,8 @@ def _check_text(path: Path, data: bytes) -> Iterator[Finding]:
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         yield Finding("nul-bytes", f"line {line} has zero bytes in it, the mark of a write that was cut", str(path))
-    for number, line_text in enumerate(data.decode("utf-8", "replace").split("\n"), start=1):
-        if is_torn(line_text.removesuffix("\r")):
+    for number, (line_text, below) in enumerate(pairwise([*data.decode("utf-8", "replace").split("\n"), ""]), start=1):
+        if is_torn(line_text.removesuffix("\r"), below):
             yield Finding("torn-line", f"line {number} ends in the middle of its provenance", str(path), at=number)
         elif _GLUED.search(line_text):
             yield Finding(

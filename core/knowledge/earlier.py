@@ -21,7 +21,7 @@ from pathlib import Path
 from core.base import files
 from core.base.entry import statement_key
 from core.base.homes import FORMAT
-from core.base.markdown import parse_bullets, split_provenance
+from core.base.markdown import is_bullet, parse_bullets, split_provenance
 from core.base.paths import Paths
 from core.base.result import KnowledgeError
 from core.knowledge.categories import QUARANTINE
@@ -71,7 +71,7 @@ def remember_removed(paths: Paths) -> None:
     taken = {
         split_provenance(line[2:])[0]
         for file, line in removed_by_hand(read_changes(paths), EDIT_RUN)
-        if line.startswith("- ") and file.endswith(".md") and file != QUARANTINE
+        if is_bullet(line) and file.endswith(".md") and file != QUARANTINE
     }
     if not taken or target.exists():
         return

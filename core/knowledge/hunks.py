@@ -203,7 +203,7 @@ def _back_by_context(lines: list[str], hunk: Hunk) -> list[str] | None:
 def _own(block: Sequence[str]) -> list[str]:
     """The bullets of a block with what belongs to them, without headings and blank lines that came along."""
     lines = [bare(line) for line in block]
-    return [line for line in lines if line.startswith(("- ", " ", "\t")) and line.strip()]
+    return [line for line in lines if is_bullet(line) or (line.startswith((" ", "\t")) and line.strip())]
 
 
 def _text(block: Sequence[str]) -> list[str]:
@@ -286,7 +286,7 @@ def place_in(lines: Sequence[str], section: str, ending: str = "\n") -> tuple[in
         gap = [ending] if stop and lines[stop - 1].strip() else []
         return stop, [*gap, f"## {section.capitalize()}{ending}", ending], [ending] if stop < len(lines) else []
     at = next((number + 1 for number in range(stop - 1, start - 1, -1) if lines[number].strip()), start)
-    if lines[at - 1].startswith(("- ", " ", "\t")):
+    if is_bullet(lines[at - 1]) or lines[at - 1].startswith((" ", "\t")):
         return at, [], []
     # After the heading itself, or after words of the user's own: a blank line on both sides.
     lead = [] if at < stop else [ending]

@@ -139,7 +139,10 @@ def _likely(text: str, wanted: Iterable[str]) -> str:
     return "\n".join(
         row
         for row, below in zip(rows, (*rows[1:], ""), strict=True)
-        if row[:2] != "- " or not row.isascii() or below[:1] in (" ", "\t") or any(run in row.lower() for run in runs)
+        if row[:2] != "- "
+        or not row.isascii()
+        or (below[:1] in (" ", "\t") and "[from: " not in row)  # its sentence may go on
+        or any(run in row.lower() for run in runs)
     )
 
 

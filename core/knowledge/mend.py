@@ -11,22 +11,25 @@ import errno
 import hashlib
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from core.base import files
 from core.base.conflict import both_sides
+from core.base.markdown import parse_bullets
 from core.base.paths import Paths
 from core.knowledge.categories import is_done_heading, is_open_heading
 from core.knowledge.changes import parse_change
 from core.knowledge.swap import replace_expected
 
 _DATE = re.compile(r"\[from: [^\n]*, (\d{4}-\d\d-\d\d)\]")
-_STRUCK = re.compile(r"- ~~(?P<text>.+)~~(?P<rest>(?: \[from: .*\])?)\Z")
 
 
-def is_torn(line: str) -> bool:
-    """Whether a bullet ends in the middle of its provenance, as only a cut write leaves it."""
+def is_torn(line: str, below: str) -> bool:
+    """Whether a bullet ends in the middle of its provenance, as only a cut write leaves it; where an editor has wrapped
+    it, it ends in the line `below`."""
     start = line.rfind("[from: ")
-    return start >= 0 and line.startswith("- ") and "]" not in line[start:]
+    goes_on = below[:1] in (" ", "\t") and "]" in below
+    return start >= 0 and line.startswith("- ") and "]" not in line[start:] and not goes_on
 
 
 def clear_changes(paths: Paths) -> None:
@@ -68,16 +71,17 @@ def united(data: bytes) -> bytes | None:
         return None
     older, newer = sorted(sides, key=lambda side: (max(_DATE.findall(side), default=""), side))
     one, other = _sections(older), _sections(newer)
-    done = {_said(block) for part in other if is_done_heading(part.heading) for block in part.blocks}
+    done = {_read(block).said for part in other if is_done_heading(part.heading) for block in part.blocks}
     below: dict[str, list[str]] = {}
     for part in one:
         if is_open_heading(part.heading):
-            going = [block for block in part.blocks if block[0].strip() and _said(block) in done]
+            going = [block for block in part.blocks if block[0].strip() and _read(block).said in done]
             part.blocks = [block for block in part.blocks if block not in going]
-            below |= {_said(block): block[1:] for block in going}
+            below |= {_read(block).said: block[_read(block).lines :] for block in going}
     for part in other:
         for block in part.blocks:
-            _unite(one, part.heading, [block[0], *dict.fromkeys((*below.get(_said(block), ()), *block[1:]))])
+            said, _, number = _read(block)
+            _unite(one, part.heading, [*block[:number], *dict.fromkeys((*below.get(said, ()), *block[number:]))])
     ending = "\r\n" if "\r\n" in older[:4096] else "\n"
     lines = [
         line
@@ -108,9 +112,10 @@ def _unite(one: list[_Section], heading: str, block: list[str]) -> None:
         for at, mine in enumerate(part.blocks):
             if mine == block:
                 return
-            if _said(mine) == _said(block):  # one of them is struck through, or says more below
-                chosen = mine if _is_struck(mine) or not _is_struck(block) else block
-                part.blocks[at] = [chosen[0], *dict.fromkeys((*mine[1:], *block[1:]))]
+            ours, theirs = _read(mine), _read(block)
+            if ours.said == theirs.said:  # one of them is struck through or ticked, in another form, or says more below
+                head = mine[: ours.lines] if ours.is_over or not theirs.is_over else block[: theirs.lines]
+                part.blocks[at] = [*head, *dict.fromkeys((*mine[ours.lines :], *block[theirs.lines :]))]
                 return
     like = heading.strip().casefold()
     home = next((part for part in one if part.heading.strip().casefold() == like), None)
@@ -129,11 +134,18 @@ def _unite(one: list[_Section], heading: str, block: list[str]) -> None:
     home.blocks.insert(at, block)
 
 
-def _is_struck(block: list[str]) -> bool:
-    return block[0] != _said(block)
+class _Said(NamedTuple):
+    """What a block says with where it comes from, in whatever form; whether it is struck through or ticked, and on how
+    many of its lines it says that."""
+
+    said: str
+    is_over: bool
+    lines: int
 
 
-def _said(block: list[str]) -> str:
-    """The first line of a block without a strike-through."""
-    found = _STRUCK.match(block[0])
-    return f"- {found['text']}{found['rest']}" if found is not None else block[0]
+def _read(block: list[str]) -> _Said:
+    bullet = next(iter(parse_bullets("\n".join(("## Open", *block)))), None)
+    if bullet is None:
+        return _Said(block[0], False, 1)
+    said = f"{bullet.text} {bullet.provenance or ''}"
+    return _Said(said, bullet.struck or bullet.ticked, len(block) - len(bullet.more))

@@ -20,7 +20,7 @@ from typing import Any
 from core.base import files
 from core.base.checked_lines import decode_line, encode
 from core.base.entry import statement_key, statement_mark
-from core.base.markdown import MARKS, is_bullet, parse_bullets, split_provenance
+from core.base.markdown import is_bullet, parse_bullets, split_provenance, without_box
 from core.base.paths import Paths
 from core.knowledge.bullet_text import held_item
 from core.knowledge.categories import CATEGORY_FILES, QUARANTINE
@@ -110,7 +110,7 @@ class Purge:
         if isinstance(value, str):
             if value in self.marks or statement_mark(value) in self.marks or self.says(value):
                 return DROP
-            return value if value.startswith(MARKS) else self.without(value)
+            return value if value.startswith("- ") else self.without(value)
         if isinstance(value, list):
             rows = [row for one in value if (row := self.scrubbed(one)) is not DROP]
             named = any(isinstance(one, str) and one in self.marks for one in value)
@@ -168,6 +168,7 @@ def _readings(line: str) -> Iterator[str]:
     elif is_bullet(text):
         for bullet in parse_bullets(text):
             yield bullet.text
+            yield without_box(bullet.text)
             yield _MARK.sub("", bullet.text)
             yield held_item(bullet).text
 

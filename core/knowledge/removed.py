@@ -149,7 +149,7 @@ def _expired(data: bytes) -> frozenset[str]:
 
 def statement_of(bullet: Bullet) -> RemovedStatement:
     """What one line of the file says."""
-    said = unmarked(bullet.raw).strip()
+    said = " ".join([unmarked(bullet.raw), *map(str.strip, bullet.more)]).strip()  # an editor may have wrapped it
     found = _MARK.search(said)
     text = split_provenance(said[: found.start()] if found else said)[0].strip()
     return RemovedStatement(text, found["how"] if found else "", found["day"] if found else "", bullet.raw)
