@@ -394,6 +394,15 @@ def test_words_of_the_answer_find_what_the_question_says_in_others(shop: Path) -
     assert "prints at 80 mm" in call("search", asked, "--likely", likely)[1]
 
 
+def test_a_question_in_another_language_is_answered_by_words_of_the_answer(shop: Path) -> None:
+    """None of its words was said; who asks knows what the answer is called in code."""
+    kept_talk(shop, "s9", ["Is the draw fair?", "It used Math.random; crypto.getRandomValues with rejection is fair."])
+    asked = "Welchen Zufallsgenerator nutzte die Seite zuerst, und wogegen wurde er getauscht?"
+    assert "never said" in answered("find", query=asked)
+    helped = answered("find", query=asked, likely="Math.random crypto.getRandomValues bias rejection sampling")
+    assert "getRandomValues" in helped and "→ s9" in helped and "weak" in helped, helped
+
+
 def test_words_of_the_answer_hide_nothing_that_the_question_finds(shop: Path) -> None:
     """They are guesses: most of them stand nowhere, and some in sessions about something else."""
     kept_talk(
@@ -404,7 +413,7 @@ def test_words_of_the_answer_hide_nothing_that_the_question_finds(shop: Path) ->
     for asked in ("where does the quagga importer put its ledger", "quaga ledger", "`till.db`"):
         plain, helped = answered("find", query=asked), answered("find", query=asked, likely=guesses)
         assert "till.db" in helped and "1. [conversation" in helped and "→ s9:" in helped, helped
-        assert ("weak" in helped, "whale" in helped) == ("weak" in plain, "whale" in plain), (plain, helped)
+        assert ("weak" in helped) == ("weak" in plain) and "whale" not in helped.partition("2. [")[0], helped
     days = "what did we do on 2026-05-09"
     assert answered("find", query=days, likely=guesses) == answered("find", query=days)
     listed = ("search", "--kind", "conversation", "--json")

@@ -264,9 +264,11 @@ def find_in(
     allowed: Callable[[str], bool] | None = None,
     stems: Stems | None = None,
     *,
+    likely: str = "",
     quotes: bool = True,
 ) -> ConversationHits:
-    """The same in an index that is open, `brought` up to date before. `quotes` as in `conversations`."""
+    """The same in an index that is open, `brought` up to date before. `likely` words and `quotes` as in
+    `conversations`."""
     day = today or date.today()
     span, text = Span(first_day(filters.since, day), first_day(filters.before, day)), words
     filters = replace(filters, sources=sources_named(filters.sources))
@@ -285,7 +287,9 @@ def find_in(
         )  # fmt: skip
         near, warning = _meant(workspace, database, text)
         warnings += [warning] if warning else []
-        found = partial(conversations, database, limit=limit, allowed=allowed, stems=stems, quotes=quotes)
+        found = partial(
+            conversations, database, limit=limit, allowed=allowed, stems=stems, likely=likely, quotes=quotes
+        )
         hits = [_hit(one) for one in found(text, wanted, near=near)]
         if not hits and asked.said and (asked.words or (text and not asked.open)):
             wanted = Filters(sources=filters.sources, roles=wanted.roles)

@@ -58,7 +58,7 @@ Likely = Annotated[
     Field(
         max_length=1000,
         description="10 to 20 words that the answer probably has and the question has not: what it is called in code "
-        "or on the command line, usual candidates, synonyms, English terms.",
+        "or on the command line, usual candidates, synonyms, terms in English and in the sessions' language.",
     ),
 ]
 

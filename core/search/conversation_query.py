@@ -65,11 +65,17 @@ Allowed = Callable[[str], bool]
 
 
 def answer(
-    database: Database, text: str, filters: Filters, limit: int, near: Near | None = None, stems: Stems | None = None
+    database: Database,
+    text: str,
+    filters: Filters,
+    limit: int,
+    near: Near | None = None,
+    stems: Stems | None = None,
+    likely: str = "",
 ) -> Answer:
     """What words are about: turns and conversations, best first. `near` is what vectors say (`kept_vectors.near`);
-    `stems` are those of the caller, so that no word is looked up twice."""
-    return rank_threads(Index(database, stems or Stems()), text, filters, limit, near)
+    `stems` are those of the caller, so that no word is looked up twice; `likely` as in `rank_threads`."""
+    return rank_threads(Index(database, stems or Stems()), text, filters, limit, near, likely)
 
 
 def conversations(
@@ -81,6 +87,7 @@ def conversations(
     near: Near | None = None,
     stems: Stems | None = None,
     *,
+    likely: str = "",
     quotes: bool = True,
 ) -> list[Found]:
     """The conversations that a text is about, best first; without words those that the filters let through, the newest
@@ -89,7 +96,7 @@ def conversations(
     if not text.strip():
         return _newest(database, filters, limit)
     stems = stems or Stems()
-    ranked = answer(database, text, filters, limit, near, stems)
+    ranked = answer(database, text, filters, limit, near, stems, likely)
     known = stored.held(database, [int(hit.thread) for hit in ranked.threads])
     made: list[Found] = []
     for hit in ranked.threads:

@@ -40,9 +40,13 @@ WEAK = "weak: "
 hit was that weak in 13 % where it answered, and in 64 % where the answer was not there at all."""
 
 
-def reasons(query: Query, seen: Seen, literal: str, how: str, near: float) -> tuple[str, ...]:
-    """What matched, the strongest first. `literal`: the letters that stand in it
-    as they were typed; `how` it came (`Candidates.how`); `near` it is by vector."""
+def reasons(
+    query: Query, seen: Seen, literal: str, how: str, near: float, asked: tuple[int, int] | None = None
+) -> tuple[str, ...]:
+    """What matched, the strongest first. `literal`: the letters that stand in it as they were typed; `how` it came
+    (`Candidates.how`); `near` it is by vector. Where some terms are guesses `asked` is how many of the others its
+    thread has, and how many there are."""
+    has, of = asked or (sum(1 for count in seen.counts if count), len(query.terms))
     row, why = seen.row, []
     meant = how == "vector" or near >= NEAR_SAID
     words = sorted(seen.words)
@@ -52,9 +56,8 @@ def reasons(query: Query, seen: Seen, literal: str, how: str, near: float) -> tu
         why.append(f"part of the name: {', '.join(words)}")
     elif words:
         why.append(f"words: {', '.join(words)}")
-        has = sum(1 for count in seen.counts if count)
-        if not (literal or meant) and has * 2 < len(query.terms):
-            why.append(f"{WEAK}{has} of {len(query.terms)} words")
+        if not (literal or meant) and has * 2 < of:
+            why.append(f"{WEAK}{has} of {of} words")
     if seen.titled:
         why.append("title")
     if seen.dated.within:
@@ -242,10 +245,20 @@ class Answer(NamedTuple):
 
 
 def rank_threads(
-    index: Index, text: str, filters: Filters = EVERYTHING, limit: int = 10, near: Near | None = None
+    index: Index,
+    text: str,
+    filters: Filters = EVERYTHING,
+    limit: int = 10,
+    near: Near | None = None,
+    likely: str = "",
 ) -> Answer:
     """The threads (conversations, documents) that a query is about, with what each was found by. What stands beside a
-    match speaks for its thread; it is no hit itself."""
+    match speaks for its thread; it is no hit itself. `likely` are words that the answer probably has: they find what
+    shares none with the query, which is in another language at times. Of 162 first questions of six players the right
+    session came first for 140 with them and for 129 without, and stood in the answer for 148 and for 137."""
+    terms = 0
+    if likely and (own_query := parse_query(text, index.database, index.stems)).literal and not own_query.name:
+        terms, text = len(own_query.terms), f"{text} {likely}"  # whoever names one thing has said which
     query, found, ranked, features = rank_all(index, text, filters, limit, near)
     scores: dict[str, list[float]] = {}
     own: dict[str, list[Ranked]] = {}
@@ -266,7 +279,10 @@ def rank_threads(
             continue
         best = own[thread][0]
         number = best.seen.row.id
-        why = reasons(query, best.seen, best.literal, found.how.get(number, ""), (near or {}).get(number, 0.0))
+        near_by = (near or {}).get(number, 0.0)
+        has = max(sum(map(bool, one.seen.counts[:terms])) for one in own[thread]) if terms else 0
+        asked = (has, terms) if terms else None
+        why = reasons(query, best.seen, best.literal, found.how.get(number, ""), near_by, asked)
         positions = tuple(one.seen.row.position for one in own[thread] if one.seen.words)
         hits.append(ThreadHit(thread, score, best, why, positions))
     return Answer(query, ranked, hits)

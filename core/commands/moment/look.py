@@ -91,6 +91,7 @@ class Look:
         self.dated = bool(wanted.since or wanted.before)
         self.narrowed = bool(wanted.sources or wanted.role or tag or not text.strip())
         self.filtered = bool(kind or tag or self.dated or wanted.sources or wanted.role)
+        self._likely = asked.likely
         self._texts: list[str] = []
         self._weighed: dict[tuple[int, tuple[int, ...]], Weighed | None] = {}
         self.is_exact = self.none_open = False
@@ -140,7 +141,7 @@ class Look:
             tells = None if scope.everything else scope.tells_conversation
             found = find_in(
                 self._workspace, self._database, self._brought, self.text, wanted, self._most, None, tells, self._stems,
-                quotes=self._quotes,
+                likely=self._likely, quotes=self._quotes,
             )  # fmt: skip
             spoken, self.turns, self.understood, self.asides = found.hits, found.turns, found.note, found.warnings
             self.nothing += [found.nothing] if found.nothing else []
