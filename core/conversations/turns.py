@@ -206,6 +206,7 @@ class Reading:
     _begun: bool = False
     _waiting: dict[str, tuple[_Entry, int]] = field(default_factory=dict)
     _early: list[Event] = field(default_factory=list)
+    _shared: set[str] = field(default_factory=set)  # ids under which calls of several tools wait
 
     def at(self, record: Record, time: Any = "") -> None:
         """What follows stands in this record; `time` in any form that `iso_time` reads."""
@@ -255,6 +256,8 @@ class Reading:
         row = self.entries[-1]
         if isinstance(event, Call) and id:
             event = replace(event, id=id)
+            if (before := self._waiting_call(id)) is not None and before.tool != event.tool:
+                self._shared.add(id)
             self._waiting[id] = (row, len(row.events))
         row.events.append(event)
 
@@ -283,12 +286,26 @@ class Reading:
         change: Callable[[Call], Call] = lambda event: event,
     ) -> None:
         """The event of the call `id` has ended; `change` fills what only the reader of the format knows."""
-        row, at = self._waiting.pop(id, (None, 0))
-        if row is None:
+        event = self._waiting_call(id)
+        if event is None:
             return
+        row, at = self._waiting.pop(id)
+        self._shared.discard(id)
+        row.events[at] = change(settled(event, clean(text), self.place[1], failed, status, refused))
+
+    def waits(self, id: str, tool: str) -> bool:
+        """Whether a call of `tool`, and of no other, waits for the result that names `id`. The user answers through the
+        tool's own questions only: any other tool may give back what looks like an answer."""
+        event = self._waiting_call(id)
+        return event is not None and event.tool == tool and id not in self._shared
+
+    def _waiting_call(self, id: str) -> Call | None:
+        row, at = self._waiting.get(id, (None, 0))
+        if row is None:
+            return None
         event = row.events[at]
         assert isinstance(event, Call)
-        row.events[at] = change(settled(event, clean(text), self.place[1], failed, status, refused))
+        return event
 
     def person(self, text: str, *, typed: bool = False) -> None:
         """What stands in a user's message: at most one turn of theirs, and turns for the blocks put into it. `typed`:

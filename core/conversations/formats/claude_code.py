@@ -53,6 +53,7 @@ _REFUSED = re.compile(rf"((?:{'|'.join(NOT_WANTED)})[^\n]*?)(?:[Tt]he user said:
 _HINT = "\n\nNote: The user's next message may contain a correction"
 _INSTEAD = ("The user wants to clarify these questions", "The user has indicated they have provided enough answers")
 _ANSWER = re.compile(r"^  Answer: (.+)", re.MULTILINE)
+_ASKS = "AskUserQuestion"
 _ANSWERED = ("User has answered your questions", "Your questions have been answered", "The user answered:")
 _MADE = re.compile(r"Task #(\d+) created successfully: (.+)")
 _MOVED = re.compile(r"Updated task #(\d+)")
@@ -257,8 +258,8 @@ def _read_result(block: dict[str, Any], detail: Any, reading: Reading, facts: _F
         # In place of answers the tool itself speaks, and quotes those that were given already.
         reading.person("\n".join(_ANSWER.findall(words)) if words.startswith(_INSTEAD) else words)
         return
-    answers = detail.get("answers") if isinstance(detail, dict) and text.startswith(_ANSWERED) else None
-    if isinstance(answers, dict) and answers:
+    answers = table_of(table_of(detail).get("answers")) if text.startswith(_ANSWERED) else None
+    if answers and reading.waits(key, _ASKS):
         # The questions stand in the call just above, as the assistant's words.
         said = list(map(text_of, answers.values()))
         by_words = dict(zip(map(str, answers), said, strict=True))
@@ -315,7 +316,7 @@ def _read_call(block: dict[str, Any], reading: Reading) -> None:
     """Questions and plans are put to the user through a tool; they are the assistant's words all the same."""
     tool, given, key = block.get("name"), block.get("input"), text_of(block.get("id"))
     about = table_of(given)
-    if tool == "AskUserQuestion" and isinstance(about.get("questions"), list):
+    if tool == _ASKS and isinstance(about.get("questions"), list):
         said = "\n".join(text_of(row.get("question")) for row in tables_of(about["questions"]))
     elif tool == "ExitPlanMode" and isinstance(about.get("plan"), str):
         said = about["plan"]

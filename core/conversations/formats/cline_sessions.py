@@ -37,7 +37,6 @@ def read(name: str, data: bytes) -> Conversation:
     about, reading = found.members, Reading(skipped=int(found.torn))
     reading.delegated = about.get("agent") != "lead"
     reading.agent = (text_of(about.get("agent")) or "sub-agent") if reading.delegated else ""
-    tools: dict[str, str] = {}
     for value in reading.values(found.records("messages"), "ts"):
         metadata, content = table_of(value.get("metadata")), value.get("content")
         reading.model = text_in(value.get("modelInfo"), "id") or reading.model
@@ -46,15 +45,14 @@ def read(name: str, data: bytes) -> Conversation:
         elif metadata.get("displayRole") or metadata.get("displayOnly") or value.get("role") == "error":
             reading.remind(text_of(content))
         elif value.get("role") in ("user", "assistant"):
-            _read_message(value["role"] == "user", content if isinstance(content, list) else [content], reading, tools)
+            _read_message(value["role"] == "user", content if isinstance(content, list) else [content], reading)
         else:
             reading.skipped += 1
     id = "" if reading.delegated else about.get("sessionId")
     return reading.conversation(name, "cline", id=id, ended=about.get("updated_at"))
 
 
-def _read_message(person: bool, blocks: list[Any], reading: Reading, tools: dict[str, str]) -> None:
-    """One message. `tools` learns the name behind each call's id."""
+def _read_message(person: bool, blocks: list[Any], reading: Reading) -> None:
     said: list[str] = []
     for block in blocks:
         kind = kind_of(block) if isinstance(block, dict) else "text"
@@ -66,14 +64,13 @@ def _read_message(person: bool, blocks: list[Any], reading: Reading, tools: dict
             reading.say("tool", text_of(block.get("content")))
         elif kind == "tool_use":
             key, tool, given = text_of(block.get("id")), text_of(block.get("name")), table_of(block.get("input"))
-            tools[key] = tool
             if tool == _ASKS:
                 reading.say("assistant", text_of(given.get("question")))
                 reading.called(tool, given, id=key)
             else:
                 reading.call(tool, given, id=key)
         elif kind == "tool_result":
-            _read_result(block, reading, tools)
+            _read_result(block, reading)
         elif kind not in _SILENT:
             reading.skipped += 1
     text = "\n".join(said)
@@ -84,12 +81,12 @@ def _read_message(person: bool, blocks: list[Any], reading: Reading, tools: dict
         reading.person(text)
 
 
-def _read_result(block: dict[str, Any], reading: Reading, tools: dict[str, str]) -> None:
+def _read_result(block: dict[str, Any], reading: Reading) -> None:
     """What a tool gave back, the text of files among it; of a question, the user's answer."""
     key, content = text_of(block.get("tool_use_id")), block.get("content")
     rows = content if isinstance(content, list) else [content]
     text = "\n".join(filter(None, (text_in(row, "content") or text_in(row, "text") for row in rows)))
-    if tools.get(key) == _ASKS and not block.get("is_error"):
+    if reading.waits(key, _ASKS) and not block.get("is_error"):
         reading.settle(key, "", failed=False, change=lambda event: answered(event, lambda *_: text))
         reading.say("user", text)
     else:

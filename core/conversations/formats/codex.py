@@ -53,11 +53,13 @@ _PUT_IN = (
 _REQUEST = "## My request for Codex:"
 _REPLY = "<send_user_message_question_reply>"
 _ASKS = "request_user_input"
+_OWN = (None, "", "functions")
+"""The namespaces of the tool's own functions; those of servers and plug-ins bear others."""
 
 
 class _Entry(NamedTuple):
     """`source` is item or event for what is there twice, call or one for the rest; `call` is what a call and its output
-    are known by."""
+    are known by, and `own` says that they are of a plain function of the tool itself."""
 
     source: str
     role: str
@@ -66,6 +68,7 @@ class _Entry(NamedTuple):
     start: int
     end: int
     call: str = ""
+    own: bool = False
 
 
 def sniff(head: str) -> bool:
@@ -162,8 +165,10 @@ class _Session:
             else:
                 yield row, "user"
 
-    def _add(self, source: str, role: str, said: Any, time: str, record: Record, call: str = "") -> None:
-        self.entries.append(_Entry(source, role, said, time, record.start, record.end, call))
+    def _add(
+        self, source: str, role: str, said: Any, time: str, record: Record, call: str = "", own: bool = False
+    ) -> None:
+        self.entries.append(_Entry(source, role, said, time, record.start, record.end, call, own))
 
     def _about(self, meta: dict[str, Any]) -> None:
         if not self.id:
@@ -208,23 +213,26 @@ class _Session:
             self._add("item", role, said, time, record)
         elif kind in ("function_call", "custom_tool_call", "tool_search_call", "web_search_call", "local_shell_call"):
             given = arguments(item.get("arguments", item.get("input", item.get("action"))))
-            self._add("call", "", (item.get("name") or kind, given), time, record, text_of(item.get("call_id")))
+            own = kind == "function_call" and item.get("namespace") in _OWN
+            self._add("call", "", (item.get("name") or kind, given), time, record, text_of(item.get("call_id")), own)
         elif kind in ("function_call_output", "custom_tool_call_output"):
-            self._add("one", "tool", _output(item.get("output")), time, record, text_of(item.get("call_id")))
+            own = kind == "function_call_output"
+            self._add("one", "tool", _output(item.get("output")), time, record, text_of(item.get("call_id")), own)
         elif kind not in _SILENT_ITEMS and kind != "tool_search_output":
             self.skipped += 1
 
 
 def _say(row: _Entry, role: str, reading: Reading, asked: dict[str, list[str]]) -> None:
-    """One entry. `asked` learns the ids of the questions behind each call that puts some to the user."""
+    """One entry. `asked` learns the ids of the questions behind each call that puts some to the user, none for other
+    calls; a call whose id another one bears that still waits is no question."""
     reading.place = (row.time, row.start, row.end)
     if role == "call":
         tool, given = row.said
         reading.call(tool, given, id=row.call)
-        if tool == _ASKS:
-            asked[row.call] = [text_of(one.get("id")) for one in tables_of(table_of(given).get("questions"))]
-    elif role == "tool" and row.call in asked and (answers := table_of((parse_object(row.said) or {}).get("answers"))):
-        said = [", ".join(text_of(table_of(answers.get(id)).get("answers")).split("\n")) for id in asked[row.call]]
+        puts = row.own and tool == _ASKS and bool(row.call) and row.call not in asked
+        asked[row.call] = [text_of(one.get("id")) for one in tables_of(table_of(given).get("questions")) if puts]
+    elif role == "tool" and (ids := asked.pop(row.call, [])) and row.own and (answers := _answers(row.said)):
+        said = [", ".join(text_of(table_of(answers.get(id)).get("answers")).split("\n")) for id in ids]
         by_number = dict(enumerate(said))
         change = partial(answered, answer=lambda at, _: by_number.get(at, ""))
         reading.settle(row.call, "", failed=False, change=change)
@@ -243,6 +251,11 @@ def _say(row: _Entry, role: str, reading: Reading, asked: dict[str, list[str]]) 
         context, mark, request = row.said.rpartition(_REQUEST)
         reading.say("system", context if mark else "")
         reading.person(request)
+
+
+def _answers(output: str) -> dict[str, Any]:
+    """What the user answered, by the ids of the questions; empty for any other output."""
+    return table_of((parse_object(output) or {}).get("answers"))
 
 
 def _key(row: _Entry) -> tuple[str, int]:

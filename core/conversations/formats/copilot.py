@@ -39,6 +39,7 @@ from core.conversations.turns import (
 _FIRST = re.compile(
     r'\s*\{\s*"type"\s*:\s*"(?:session|user|assistant|tool|hook|system|permission|subagent|abort)[.\w]*"\s*,\s*"data"'
 )
+_ASKS = "ask_user"
 _ANSWER = "User responded: "
 _SILENT = ("session.", "hook.", "permission.", "assistant.", "tool.", "subagent.", "skill.", "abort", "external_tool.")
 
@@ -76,8 +77,7 @@ def read(name: str, data: bytes) -> Conversation:
             reading.say("assistant", text_of(detail.get("content")))
             _read_calls(detail.get("toolRequests"), reading, told)
         elif kind == "tool.execution_start" and detail.get("toolCallId"):
-            called = {"toolCallId": detail.get("toolCallId"), "name": detail.get("toolName")}
-            _read_calls([{**called, "arguments": detail.get("arguments")}], reading, told)
+            _read_calls([{**detail, "name": detail.get("toolName")}], reading, told)
         elif kind == "tool.execution_complete":
             _read_result(detail, reading, told)
         elif kind == "subagent.started":
@@ -94,12 +94,16 @@ def read(name: str, data: bytes) -> Conversation:
 
 
 def _read_calls(calls: Any, reading: Reading, told: dict[str, str]) -> None:
-    """Calls of an answer; each is told once more when it begins: the tools that were `told` already, by their ids."""
+    """Calls of an answer; each is told once more when it begins: the tools that were `told` already, by their ids. ""
+    stands for one of a server, and for two tools under one id."""
     for call in tables_of(calls):
-        key = text_of(call.get("toolCallId"))
-        if call.get("name") != "report_intent" and not (key and key in told):
-            told[key] = text_of(call.get("name"))
+        key, name = text_of(call.get("toolCallId")), text_of(call.get("name"))
+        foreign = call.get("mcpServerName") or call.get("mcpToolName")
+        again = key and key in told
+        if name != "report_intent" and not again:
             reading.call(call.get("name"), call.get("arguments"), id=key)
+        if name != "report_intent" or again:
+            told[key] = name if not foreign and told.get(key, name) == name else ""
 
 
 def _read_result(detail: dict[str, Any], reading: Reading, told: dict[str, str]) -> None:
@@ -111,7 +115,10 @@ def _read_result(detail: dict[str, Any], reading: Reading, told: dict[str, str])
     status = exit_status(text) if success else None
     failed = failed or bool(status) if failed is not None else None
     refused = error.get("code") in ("rejected", "denied")
-    if told.get(key) == "ask_user" and success and text.startswith(_ANSWER):
+    asked = key and told.get(key) == _ASKS
+    if asked:
+        told[key] = ""  # whatever names the call once more is no answer
+    if asked and success and text.startswith(_ANSWER):
         # The question stands in the call just above; its answer is what the user chose or typed.
         said = text.removeprefix(_ANSWER)
         reading.settle(key, "", failed=False, change=lambda event: answered(event, lambda *_: said))

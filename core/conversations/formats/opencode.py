@@ -20,6 +20,7 @@ _SILENT = frozenset({
 })  # fmt: skip
 _REFUSED = "The user rejected permission"
 _FEEDBACK = "feedback: "
+_ASKS = "question"
 
 
 def sniff(head: str) -> bool:
@@ -119,7 +120,7 @@ def read_state(state: dict[str, Any], key: str, reading: Reading) -> None:
     refused = status == "error" and error.startswith(_REFUSED)
     words, feedback = (error.partition(_FEEDBACK)[::2]) if refused else ("", "")
     answers = about.get("answers")
-    if isinstance(answers, list) and status == "completed":
+    if isinstance(answers, list) and status == "completed" and reading.waits(key, _ASKS):
         given = [text_of(row) for row in answers]
         answer = dict(enumerate(given))
         reading.settle(key, "", failed=False, change=lambda event: answered(event, lambda at, _: answer.get(at, "")))
