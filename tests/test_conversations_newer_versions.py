@@ -206,6 +206,34 @@ def test_claude_code_says_who_sent_a_message() -> None:
     assert len(said(read, "system")) == 4
 
 
+OTHERS = ("channel", "coordinator", "observer", "auto-continuation", "unclassified", "peer", "cron", "loop", "new", 7)
+
+
+def claude(text: str, **more: Any) -> dict[str, Any]:
+    about = {"type": "user", "parentUuid": None, "sessionId": "s", "timestamp": "2026-10-01T10:00:00Z"}
+    return about | {"message": {"role": "user", "content": text}, **more}
+
+
+def attached(prompt: str, **more: Any) -> dict[str, Any]:
+    held = {"type": "queued_command", "prompt": prompt, "commandMode": "prompt", **more}
+    return {"type": "attachment", "parentUuid": None, "sessionId": "s", "attachment": held}
+
+
+def test_in_claude_code_whoever_is_not_called_a_human_is_none() -> None:
+    others = [{"kind": kind} for kind in OTHERS] + [{}, "human"]
+    data = lines(
+        *(claude(f"push it {number}", origin=origin) for number, origin in enumerate(others)),
+        *(attached(f"pull it {number}", origin=origin) for number, origin in enumerate(others)),
+        claude("do it", origin={"kind": "human"}),
+        claude("do that", origin=None),
+        attached("do this", origin={"kind": "human"}),
+        attached("do more"),
+    )
+    read = check_records(data, "claude_code")
+    assert said(read, "user") == ["do it", "do that", "do this", "do more"]
+    assert len(said(read, "system")) == 2 * len(others)
+
+
 # --- Codex ---
 
 

@@ -45,8 +45,6 @@ _BY_THE_TOOL = (
     "[Request interrupted by user", "<task-notification>", "Caveat: The messages below were generated",
     "[SYSTEM NOTIFICATION", "<<autonomous-loop",
 )  # fmt: skip
-_SENT = frozenset({"task-notification", "peer", "cron", "loop"})
-"""Where a message comes from (`origin`) that nobody typed: work in the background, another session, a clock."""
 _CONTINUED = "This session is being continued from a previous conversation"
 # What follows is the user's; the same words further down in an output are of whoever wrote it.
 _REFUSED = re.compile(rf"((?:{'|'.join(NOT_WANTED)})[^\n]*?)(?:[Tt]he user said:\n|reason for the rejection: )")
@@ -188,7 +186,7 @@ def _read_user(value: dict[str, Any], content: str | list[Any], reading: Reading
     if value.get("isSidechain"):
         reading.say("system", said)
         return
-    sent = kind_of(value.get("origin"), "kind") in _SENT
+    sent = not _is_persons(value.get("origin"))
     hidden = value.get("isMeta") or value.get("isVisibleInTranscriptOnly")
     if sent or hidden or expanded or said.startswith(_BY_THE_TOOL):
         reading.remind(said)
@@ -231,6 +229,12 @@ def _read_queue(value: dict[str, Any], reading: Reading, facts: _Facts) -> None:
             reading.agent = ""
             reading.person(said)
             facts.said_from_queue.add(said)
+
+
+def _is_persons(origin: Any) -> bool:
+    """Whether a message comes from the user, who alone is told by this kind, or by none in older versions; all other
+    kinds are other sessions, channels, clocks and work in the background."""
+    return origin is None or kind_of(origin, "kind") == "human"
 
 
 def _typed(said: str) -> bool:
@@ -334,8 +338,8 @@ def _read_attachment(value: dict[str, Any], reading: Reading, facts: _Facts) -> 
         if said in facts.said_from_queue:
             return
         facts.queued[:] = [row for row in facts.queued if row[0] != said]
-        origin = kind_of(held.get("origin"), "kind")
-        typed = origin == "human" or (origin not in _SENT and _typed(said))
+        origin = held.get("origin")
+        typed = _is_persons(origin) and (origin is not None or _typed(said))
         if held.get("commandMode", "prompt") == "prompt" and typed and not value.get("isSidechain"):
             reading.person(said)
         else:
