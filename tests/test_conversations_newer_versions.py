@@ -234,6 +234,18 @@ def test_in_claude_code_whoever_is_not_called_a_human_is_none() -> None:
     assert len(said(read, "system")) == 2 * len(others)
 
 
+@pytest.mark.parametrize("done", [["dequeue"], ["remove"], []])
+@pytest.mark.parametrize("send", [claude, attached])
+def test_in_claude_code_another_sessions_message_is_nobodys_by_way_of_the_queue(send: Any, done: list[str]) -> None:
+    def queue(operation: str, **more: Any) -> dict[str, Any]:
+        return {"type": "queue-operation", "operation": operation, "sessionId": "s", **more}
+
+    queued = [queue("enqueue", content="push it"), *(queue(operation) for operation in done)]
+    for origin, role in (({"kind": "peer"}, "system"), ({"kind": "human"}, "user"), (None, "user")):
+        read = check_records(lines(claude("do it"), *queued, send("push it", origin=origin)), "claude_code")
+        assert spoken(read) == ["user: do it", f"{role}: push it"]
+
+
 # --- Codex ---
 
 

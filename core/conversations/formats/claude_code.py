@@ -108,7 +108,7 @@ class _Facts:
         self.leaf = ""
         self.model = self.branch = ""
         self.queued: list[tuple[str, tuple[str, int, int]]] = []  # words and place; not yet handed over
-        self.said_from_queue: set[str] = set()
+        self.from_queue: dict[str, slice] = {}  # words that were said from there -> their entries
         self.said: set[str] = set()  # what arrived as a message of its own after messages were queued
         self.tasks: dict[str, str] = {}  # the number of a step -> its subject
         self.command = ("", "")  # id and time of the slash command that was said last
@@ -122,6 +122,11 @@ class _Facts:
         self.branch = self.branch or text_of(value.get("gitBranch"))
         model = text_of(table_of(value.get("message")).get("model"))
         self.model = model if model and not model.startswith("<") else self.model
+
+    def disown(self, said: str, reading: Reading) -> None:
+        """Words from the queue turn out to be somebody else's: the queue does not tell, the message behind it does."""
+        for row in reading.entries[self.from_queue[said]]:
+            row.role = "system" if row.role == "user" else row.role
 
     def conversation(self, name: str, reading: Reading) -> Conversation:
         # Old versions write summaries of other sessions at the beginning; their leaf is not in this file.
@@ -188,13 +193,16 @@ def _read_user(value: dict[str, Any], content: str | list[Any], reading: Reading
         return
     sent = not _is_persons(value.get("origin"))
     hidden = value.get("isMeta") or value.get("isVisibleInTranscriptOnly")
+    if facts.queued:
+        facts.said.add(said)
+    if sent and said in facts.from_queue:
+        facts.disown(said, reading)
+        return
     if sent or hidden or expanded or said.startswith(_BY_THE_TOOL):
         reading.remind(said)
         return
-    if said.strip() and said in facts.said_from_queue:
+    if said.strip() and said in facts.from_queue:
         return
-    if facts.queued:
-        facts.said.add(said)
     plan = value.get("planContent")
     if isinstance(plan, str) and plan.strip() and plan in said:
         # A plan that was approved at the end of another session; its words are the assistant's.
@@ -226,9 +234,9 @@ def _read_queue(value: dict[str, Any], reading: Reading, facts: _Facts) -> None:
     elif done == "remove" and facts.queued:
         said, reading.place = facts.queued.pop()
         if _typed(said):
-            reading.agent = ""
+            reading.agent, before = "", len(reading.entries)
             reading.person(said)
-            facts.said_from_queue.add(said)
+            facts.from_queue[said] = slice(before, len(reading.entries))
 
 
 def _is_persons(origin: Any) -> bool:
@@ -335,12 +343,15 @@ def _read_attachment(value: dict[str, Any], reading: Reading, facts: _Facts) -> 
     held = table_of(value.get("attachment"))
     if held.get("type") == "queued_command":
         said = text_of(held.get("prompt"))
-        if said in facts.said_from_queue:
-            return
-        facts.queued[:] = [row for row in facts.queued if row[0] != said]
         origin = held.get("origin")
         typed = _is_persons(origin) and (origin is not None or _typed(said))
-        if held.get("commandMode", "prompt") == "prompt" and typed and not value.get("isSidechain"):
+        typed = typed and held.get("commandMode", "prompt") == "prompt"
+        if said in facts.from_queue:
+            if not typed:
+                facts.disown(said, reading)
+            return
+        facts.queued[:] = [row for row in facts.queued if row[0] != said]
+        if typed and not value.get("isSidechain"):
             reading.person(said)
         else:
             reading.say("system", said)
