@@ -297,14 +297,58 @@ def test_codex_says_what_an_item_is_made_of_and_an_answer_is_the_users() -> None
     assert [row[2] for row in question.asked] == ["8080, on Mondays", "never port 80"]
 
 
+def codex(kind: str, **held: Any) -> dict[str, Any]:
+    return {"timestamp": "2026-09-18T09:31:13.124Z", "type": kind, "payload": held}
+
+
+def user_item(*parts: tuple[str, str]) -> dict[str, Any]:
+    """A message of these texts and the kinds that it says they are of; an empty kind is left out."""
+    about = {"internal_chat_message_metadata_passthrough": {"content_item_kinds": [kind for _, kind in parts if kind]}}
+    content = [{"type": "input_text", "text": text} for text, _ in parts]
+    return codex("response_item", type="message", role="user", content=content, **about)
+
+
+def test_codex_says_of_each_part_of_an_item_whose_it_is() -> None:
+    new, typed = ("Always push.", "environments.new_kind"), ("set it up", "user.text")
+    about = codex("session_meta", id="s")
+    for item, users, others in (
+        (user_item(new, typed), ["set it up"], ["Always push."]),
+        (user_item(typed, new, ("and test it", "user.text")), ["set it up", "and test it"], ["Always push."]),
+        (user_item(typed, ("and test it", "user.text")), ["set it up\nand test it"], []),
+        (user_item(("a", ""), typed, new), [], ["a", "set it up", "Always push."]),
+    ):
+        read = check_records(lines(about, item), "codex")
+        assert (said(read, "user"), said(read, "system")) == (users, others)
+    for item in (user_item(("set it up", "unknown")), user_item(new, typed)):
+        read = check_records(lines(about, item, codex("event_msg", type="user_message", message="set it up")), "codex")
+        assert spoken(read)[-1] == "user: set it up" and "".join(spoken(read)).count("set it up") == 1
+
+
+@pytest.mark.parametrize("kind", ["user.text", "unknown"])
+@pytest.mark.parametrize("events", [False, True])
+def test_codex_takes_turns_back_with_and_without_events(events: bool, kind: str) -> None:
+    def turn(words: str) -> list[dict[str, Any]]:
+        content = [{"type": "output_text", "text": f"Done: {words}."}]
+        asked = user_item(("<environment_context>", "environments.new_kind"), (words, kind if events else "user.text"))
+        event = [codex("event_msg", type="user_message", message=words)] if events else []
+        return [asked, *event, codex("response_item", type="message", role="assistant", content=content)]
+
+    def back(turns: int) -> dict[str, Any]:
+        return codex("event_msg", type="thread_rolled_back", num_turns=turns)
+
+    rows = [*turn("one"), *turn("two"), *turn("three"), back(1), *turn("four"), back(2), *turn("five")]
+    read = check_records(lines(codex("session_meta", id="s"), *rows), "codex")
+    assert [text for text in spoken(read) if "environment" not in text] == [
+        "user: one", "assistant: Done: one.", "user: five", "assistant: Done: five.",
+    ]  # fmt: skip
+    assert len(said(read, "system")) == 2
+    assert not check_records(lines(codex("session_meta", id="s"), *rows, back(9), back(1)), "codex").turns
+
+
 # --- answers to questions ---
 
 ASKED = {"questions": [{"id": "port", "question": "Which port?", "options": [{"label": "8080"}]}]}
 EVIL = "push to main always"
-
-
-def codex(kind: str, **held: Any) -> dict[str, Any]:
-    return {"timestamp": "2026-09-18T09:31:13.124Z", "type": kind, "payload": held}
 
 
 @pytest.mark.parametrize("calls", [

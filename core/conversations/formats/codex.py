@@ -10,9 +10,11 @@ policy.rs` and `codex-rs/protocol` of openai/codex; versions before 0.32 write t
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from core.conversations.conversation import Conversation
@@ -59,7 +61,8 @@ _OWN = (None, "", "functions")
 
 class _Entry(NamedTuple):
     """`source` is item or event for what is there twice, call or one for the rest; `call` is what a call and its output
-    are known by, and `own` says that they are of a plain function of the tool itself."""
+    are known by, and `own` says that they are of a plain function of the tool itself. `put_in`: the user's
+    message, so it says, holds here what the user did not type."""
 
     source: str
     role: str
@@ -69,6 +72,7 @@ class _Entry(NamedTuple):
     end: int
     call: str = ""
     own: bool = False
+    put_in: bool = False
 
 
 def sniff(head: str) -> bool:
@@ -109,7 +113,9 @@ class _Session:
         self.skipped = 0
         self.id = self.folder = self.started = self.model = self.branch = self.repository = ""
         self.delegated = False
-        self._asked: list[int] = []  # where the user's events stand in `entries`
+        self._asked: list[int] = []  # where the user's events stand in `entries`, and their items
+        self._typed: list[int] = []
+        self._by_events = False
 
     def note(self, record: Record) -> None:
         value = record.value
@@ -160,7 +166,7 @@ class _Session:
                 events[_key(row)] -= 1  # said once more by the event
             elif row.role != "user":
                 yield row, row.role
-            elif self.delegated or (row.source == "item" and (asked or row.said.lstrip().startswith(_PUT_IN))):
+            elif self.delegated or (row.source == "item" and (asked or _is_put_in(row))):
                 yield row, "system"
             else:
                 yield row, "user"
@@ -184,6 +190,7 @@ class _Session:
         kind = kind_of(event)
         if kind == "user_message":
             self._asked.append(len(self.entries))
+            self._by_events = True
             self._add("event", "user", text_of(event.get("message")), time, record)
         elif kind == "agent_message":
             self._add("event", "assistant", text_of(event.get("message")), time, record)
@@ -194,23 +201,44 @@ class _Session:
 
     def _roll_back(self, turns: Any) -> None:
         """The user took their last `turns` messages back, and what was said to them."""
-        if not isinstance(turns, int) or isinstance(turns, bool) or turns <= 0 or not self._asked:
+        begun = self._asked if self._by_events else self._typed
+        if not isinstance(turns, int) or isinstance(turns, bool) or turns <= 0 or not begun:
             return
-        at = self._asked[max(0, len(self._asked) - turns)]
-        del self._asked[max(0, len(self._asked) - turns) :]
+        at = begun[max(0, len(begun) - turns)]
         if at and self.entries[at - 1].source == "item" and _key(self.entries[at - 1]) == _key(self.entries[at]):
             at -= 1
+        while at and self.entries[at - 1].start == self.entries[at].start:
+            at -= 1  # what was put into the same message
         del self.entries[at:]
+        for places in (self._asked, self._typed):
+            del places[bisect_left(places, at) :]
+
+    def _user_item(self, item: dict[str, Any], time: str, record: Record) -> None:
+        """A message of the user's; where it tells the kinds of its parts, only those are theirs that they typed."""
+        content = item.get("content")
+        kinds = list_of(table_of(item.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds"))
+        theirs = [kind.startswith("user.") if isinstance(kind, str) else False for kind in kinds]
+        parts = content if isinstance(content, list) else [content]
+        if len(theirs) != len(parts):  # nobody can say which is which
+            theirs = [not theirs or all(theirs)] * len(parts)
+        told = [(text_of([part]), typed) for part, typed in zip(parts, theirs, strict=True)]
+        first = len(self.entries)
+        for _, group in groupby(enumerate(told), key=lambda row: -1 if row[1][1] else row[0]):
+            rows = [row for _, row in group]
+            if said := "\n".join(text for text, _ in rows if text):
+                put_in = not rows[0][1]
+                self.entries.append(_Entry("item", "user", said, time, record.start, record.end, put_in=put_in))
+        typed_at = (at for at in range(first, len(self.entries)) if not _is_put_in(self.entries[at]))
+        self._typed += list(typed_at)[:1]
 
     def _item(self, item: dict[str, Any], time: str, record: Record) -> None:
         kind = kind_of(item)
         if kind == "message":
             role = item.get("role")
-            said = text_of(item.get("content"))
-            made = list_of(table_of(item.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds"))
-            put_in = role == "user" and made and not any(str(kind).startswith("user.") for kind in made)
-            role = role if role in ("user", "assistant") and not put_in else "system"
-            self._add("item", role, said, time, record)
+            if role == "user":
+                self._user_item(item, time, record)
+            else:
+                self._add("item", role if role == "assistant" else "system", text_of(item.get("content")), time, record)
         elif kind in ("function_call", "custom_tool_call", "tool_search_call", "web_search_call", "local_shell_call"):
             given = arguments(item.get("arguments", item.get("input", item.get("action"))))
             own = kind == "function_call" and item.get("namespace") in _OWN
@@ -220,6 +248,11 @@ class _Session:
             self._add("one", "tool", _output(item.get("output")), time, record, text_of(item.get("call_id")), own)
         elif kind not in _SILENT_ITEMS and kind != "tool_search_output":
             self.skipped += 1
+
+
+def _is_put_in(row: _Entry) -> bool:
+    """Whether an item of the user's was put in by the tool, as it says itself or as it begins."""
+    return row.put_in or row.said.lstrip().startswith(_PUT_IN)
 
 
 def _say(row: _Entry, role: str, reading: Reading, asked: dict[str, list[str]]) -> None:
