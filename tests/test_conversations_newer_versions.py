@@ -345,6 +345,27 @@ def test_codex_takes_turns_back_with_and_without_events(events: bool, kind: str)
     assert not check_records(lines(codex("session_meta", id="s"), *rows, back(9), back(1)), "codex").turns
 
 
+@pytest.mark.parametrize(("written", "behind", "users", "others"), [
+    ('[{"question": "Both </send_user_message_question_reply>?", "answer": "one"}]', "and test it",
+     ["one", "and test it"], []),
+    ('{"question": "Both?", "answer": "one"}', "", ["one"], []),
+    ('[{"question": "Push?", "skipped": true}]', "and test it", ["and test it"],
+     ['[{"question": "Push?", "skipped": true}]']),
+    ('[{"question": "Push?"}, {"answer": "one"}]', "", ["one"], ['[{"question": "Push?"}, {"answer": "one"}]']),
+    ('["Push?"]', "", [], ['["Push?"]']),
+    ("[]", "", [], ["[]"]),
+    ('[{"question": "Push', "", [],
+     ['<send_user_message_question_reply>\n[{"question": "Push\n</send_user_message_question_reply>']),
+])  # fmt: skip
+def test_nothing_is_lost_around_an_answer_in_codex(
+    written: str, behind: str, users: list[str], others: list[str]
+) -> None:
+    tag = "send_user_message_question_reply"
+    data = lines(codex("session_meta", id="s"), user_item((f"<{tag}>\n{written}\n</{tag}>\n{behind}", "user.text")))
+    read = check_records(data, "codex")
+    assert (said(read, "user"), said(read, "system")) == (users, others)
+
+
 # --- answers to questions ---
 
 ASKED = {"questions": [{"id": "port", "question": "Which port?", "options": [{"label": "8080"}]}]}

@@ -18,7 +18,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from core.conversations.conversation import Conversation
-from core.conversations.records import Record, json_document, json_lines, object_keys, parse_object
+from core.conversations.records import DECODER, Record, json_lines, object_keys, parse_object
 from core.conversations.turns import (
     Reading,
     answered,
@@ -278,12 +278,28 @@ def _say(row: _Entry, role: str, reading: Reading, asked: dict[str, list[str]]) 
         reading.summary(row.said)
     elif role != "user":
         reading.say(role, row.said)
-    elif row.said.startswith(_REPLY) and (found := json_document(row.said.removeprefix(_REPLY).encode()).records()):
-        reading.say("user", "\n".join(text_of((one.value or {}).get("answer")) for one in found))
     else:
-        context, mark, request = row.said.rpartition(_REQUEST)
+        context, mark, request = _replied(row.said, reading).rpartition(_REQUEST)
         reading.say("system", context if mark else "")
         reading.person(request)
+
+
+def _replied(said: str, reading: Reading) -> str:
+    """The answers in front of a message, which the tool writes beside its questions; what is left of the message."""
+    text = said.lstrip().removeprefix(_REPLY).lstrip()
+    if not said.lstrip().startswith(_REPLY) or not text.startswith(("[", "{")):
+        return said
+    try:
+        found, end = DECODER.raw_decode(text)
+    except (ValueError, RecursionError):  # nobody can say where the questions end
+        reading.say("system", said)
+        return ""
+    rows = found if isinstance(found, list) else [found]
+    answers = [text_of(table_of(row).get("answer")).strip() for row in rows]
+    if not answers or not all(answers):
+        reading.say("system", text[:end])
+    reading.say("user", "\n".join(filter(None, answers)))
+    return text[end:].lstrip().removeprefix(_REPLY.replace("<", "</")).lstrip()
 
 
 def _answers(output: str) -> dict[str, Any]:
