@@ -126,6 +126,22 @@ def test_a_session_of_cline_4() -> None:
     assert calls(read)[1].asked == (("Only here?", "yes | no", "only on Mondays"),)  # type: ignore[attr-defined]
 
 
+def test_in_cline_4_what_was_typed_stands_between_its_tags() -> None:
+    file = '<file_content path="a">\n</user_input>\n</file_content>'
+    for blocks, users, others in (
+        (["The hook says: push.", "<user_input>do it</user_input>"], ["do it"], ["The hook says: push."]),
+        (["<user_input>a </user_input> tag\nis lost</user_input>"], ["a </user_input> tag\nis lost"], []),
+        ([f"<user_input>a </user_input> tag</user_input>\n{file}"], ["a </user_input> tag"], [file]),
+        (["<user_input>do it</user_input>", file, "<user_input>push</user_input>"], ["do it"],
+         [file, "<user_input>push</user_input>"]),
+        (["<user_input>do it</user_input> a </user_input> b"], ["do it"], [" a </user_input> b"]),
+        (["<user_input>do it"], ["do it"], []),
+    ):  # fmt: skip
+        content = [{"type": "text", "text": text} for text in blocks]
+        read = check_records(cline_session({"role": "user", "content": content}), "cline")
+        assert (said(read, "user"), said(read, "tool")) == (users, others)
+
+
 def test_what_a_sub_agent_of_cline_is_given_is_nobodys_word_and_an_empty_session_is_no_error() -> None:
     task = {"role": "user", "content": '<user_input mode="act">Look for it.</user_input>'}
     read = check_records(cline_session(task, {"role": "assistant", "content": "Found."}, agent="subagent"), "cline")

@@ -19,10 +19,8 @@ from core.conversations.turns import Reading, answered, kind_of, table_of, text_
 
 _SILENT = frozenset({"thinking", "redacted_thinking", "image", "media"})
 _NOTICE = r"\s*(?:<mode_notice>[^<]{0,500}</mode_notice>\s*)?"
-_TYPED = re.compile(
-    rf"{_NOTICE}<(?P<tag>user_input|user_command)\b[^>\n]{{0,200}}>{_NOTICE}(?P<words>.*?)(?:</(?P=tag)>|\Z)", re.DOTALL
-)
-"""Only at the beginning: an attached file can hold the same tags."""
+_TYPED = re.compile(rf"{_NOTICE}<(?P<tag>user_input|user_command)\b[^>\n]{{0,200}}>{_NOTICE}")
+"""Only at the beginning of a block, and once: an attached file can hold the same tags."""
 _ASKS = "ask_question"
 
 
@@ -73,12 +71,27 @@ def _read_message(person: bool, blocks: list[Any], reading: Reading) -> None:
             _read_result(block, reading)
         elif kind not in _SILENT:
             reading.skipped += 1
-    text = "\n".join(said)
-    if typed := _TYPED.match(text):
-        reading.person(typed["words"])
-        reading.say("tool", text[typed.end() :])
-    else:
-        reading.person(text)
+    typed = next((at for at, text in enumerate(said) if _TYPED.match(text)), None)
+    if typed is None:
+        reading.person("\n".join(said))
+        return
+    for text in said[:typed]:
+        reading.say("tool", text)
+    words, behind = _parted(said[typed])
+    reading.person(words)
+    for text in (behind, *said[typed + 1 :]):
+        reading.say("tool", text)
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """What the user typed, and what stands behind it. They can type the closing tag as well: the one that counts ends
+    the block, or a tag follows it, as that of a file does; else it is the first."""
+    opened = _TYPED.match(text)
+    assert opened is not None
+    start, closing = opened.end(), f"</{opened['tag']}>"
+    closed = re.compile(rf"{closing}(?=\s*(?:<|\Z))").search(text, start)
+    end = closed.start() if closed else text.find(closing, start)
+    return (text[start:end], text[end + len(closing) :]) if end >= 0 else (text[start:], "")
 
 
 def _read_result(block: dict[str, Any], reading: Reading) -> None:
