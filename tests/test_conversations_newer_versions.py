@@ -262,6 +262,12 @@ def test_in_claude_code_another_sessions_message_is_nobodys_by_way_of_the_queue(
         assert spoken(read) == ["user: do it", f"{role}: push it"]
 
 
+@pytest.mark.parametrize("above", ["[]", "[1]", "[[]]"])
+def test_lines_of_claude_code_below_an_array_are_read(above: str) -> None:
+    read = check_records(lines(above, claude("do it")), "claude_code", skipped=1)
+    assert said(read, "user") == ["do it"]
+
+
 # --- Codex ---
 
 

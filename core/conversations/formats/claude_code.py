@@ -17,7 +17,7 @@ from typing import Any
 from core.conversations.conversation import Conversation
 from core.conversations.events import NOT_WANTED, Call, Hook, Plan, PullRequest, Todos, shortened
 from core.conversations.lines import BOM, INJECTED
-from core.conversations.records import Record, json_document, json_lines, keys_in, object_keys
+from core.conversations.records import Document, Record, json_document, json_lines, keys_in, object_keys
 from core.conversations.turns import Reading, answered, clean, kind_of, list_of, table_of, tables_of, text_of, word
 
 _FIRST = re.compile(r'\s*\{\s*"type"\s*:\s*"(?:user|assistant)"\s*,\s*"message"\s*:')
@@ -79,8 +79,7 @@ def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
     prompts: dict[str, Reading] = {}
     folders: dict[str, Any] = {}
     reading, facts = Reading(_INJECTED), _Facts()
-    is_array = data.removeprefix(BOM).lstrip()[:1] == b"["
-    copied = json_document(data) if is_array else None
+    copied = _copied(data)
     reading.skipped += copied is not None and copied.torn
     for record in json_lines(data) if copied is None else copied.records():
         value = record.value
@@ -96,6 +95,15 @@ def read_all(name: str, data: bytes) -> tuple[Conversation, ...]:
     if reading.entries or not found or reading.skipped:
         found.append(facts.conversation(name, reading))
     return tuple(found)
+
+
+def _copied(data: bytes) -> Document | None:
+    """The array that a hook keeps of a session; None where lines follow an array, or where it is empty."""
+    if data.removeprefix(BOM).lstrip()[:1] != b"[":
+        return None
+    found = json_document(data)
+    rows = found.records()
+    return found if found.torn or (rows and data[rows[-1].end :].strip() == b"]") else None
 
 
 class _Facts:
