@@ -55,6 +55,23 @@ def test_only_what_was_typed_is_the_users_in_copilot() -> None:
     assert question.asked == (("Which port?", "80 | 8080", "not 80"),)
 
 
+def test_in_copilot_only_an_agent_that_was_started_is_a_sub_agent() -> None:
+    data = lines(
+        happened("user.message", content="fix it"),
+        happened("assistant.message", "main", content="It is port 8080."),
+        happened("subagent.started", agentName="explore"),
+        happened("assistant.message", content="I look."),
+        happened("subagent.started", "a1", toolCallId="t", agentName="explore"),
+        happened("assistant.message", "a1", content="One."),
+        happened("assistant.message", content="Two.", parentToolCallId="t"),
+        happened("assistant.message", content="Three.", parentToolCallId="u"),
+        happened("user.message", "main", content="Nobody knows whose word this is."),
+    )
+    read = check_records(data, "copilot_cli")
+    assert [turn.agent for turn in read.turns] == ["", "", "explore", "sub-agent", ""]
+    assert said(read, "user") == ["fix it"]
+
+
 # --- the chat in VS Code ---
 
 

@@ -60,15 +60,16 @@ def read(name: str, data: bytes) -> Conversation:
         if not isinstance(kind, str) or not isinstance(detail, dict):
             reading.skipped += 1
             continue
-        by = text_of(value.get("agentId")) or text_of(detail.get("parentToolCallId"))
-        reading.agent = agents.get(by, "sub-agent") if by else ""
+        own, above = text_of(value.get("agentId")), text_of(detail.get("parentToolCallId"))
+        # The main agent may bear an id as well; a call above it has a sub-agent alone.
+        reading.agent = agents.get(own) or (agents.get(above, "sub-agent") if above else "")
         reading.model = text_of(detail.get("model")) or reading.model if kind == "assistant.message" else reading.model
         if kind == "session.start" and not session:
             session, started = text_of(detail.get("sessionId")), text_of(detail.get("startTime"))
             context = table_of(detail.get("context"))
             reading.model = text_of(detail.get("selectedModel"))
         elif kind == "user.message":
-            sent = by or detail.get("isAutopilotContinuation") or detail.get("crossSession")
+            sent = own or above or detail.get("isAutopilotContinuation") or detail.get("crossSession")
             if not sent and detail.get("source", "user") in ("user", "", None):
                 reading.person(text_of(detail.get("content")))
             else:
@@ -81,8 +82,8 @@ def read(name: str, data: bytes) -> Conversation:
         elif kind == "tool.execution_complete":
             _read_result(detail, reading, told)
         elif kind == "subagent.started":
-            for id in (value.get("agentId"), detail.get("toolCallId")):
-                agents[text_of(id)] = text_of(detail.get("agentName")) or "sub-agent"
+            for id in filter(None, (own, text_of(detail.get("toolCallId")))):
+                agents[id] = text_of(detail.get("agentName")) or "sub-agent"
         elif kind == "session.compaction_complete":
             reading.summary(text_of(detail.get("summaryContent")))
         elif kind in ("system.message", "system.notification"):
