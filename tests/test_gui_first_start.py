@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.commands.daily.setup import Cost, ModelChoice
+from core.commands.harvest import harvest
+from core.commands.harvest_options import HarvestRequest
 from core.knowledge.ledger import read_ledger
 from tests.gui_window import Desk, desk_fixture  # noqa: F401 - pytest finds the fixture by itself
 from tests.panel_desk import at_home_fixture, seated, workspace_at  # noqa: F401
@@ -129,6 +131,9 @@ def test_the_harvest_that_nobody_waited_for_tells_the_panel(desk: Desk, at_home:
         )
         words = told(problem={"code": "server-down", "message": "the server does not answer"})
         assert words == "The harvest by itself could not: the server does not answer."
+        harvest(workspace, HarvestRequest(apply=True))
+        words = told(problem={"code": "server-down", "message": "the server does not answer"})
+        assert words.startswith("Last harvest: "), "what was harvested by hand since is newer"
 
 
 def test_a_computer_without_conversations_is_looked_at_again(desk: Desk, at_home: Path) -> None:

@@ -130,9 +130,10 @@ def resting_words(state: State, now: float, told: ErrorInfo | None = None) -> tu
     harvests = [run for run in found.overview.runs if run.kind == "harvest"]
     at, failed = found.ledger.newest
     last = max(next((run.when for run in harvests if run.when), ""), at)
-    if (itself := found.overview.status.autopilot) is not None and itself.problem is not None:
-        return "triangle-alert", "edited", f"The harvest by itself could not: {itself.problem}"
+    itself = found.overview.status.autopilot
     if itself is not None and itself.at >= last[:19]:
+        if itself.problem is not None:
+            return "triangle-alert", "edited", f"The harvest by itself could not: {itself.problem}"
         return autopilot_words(itself, now)
     if not last:
         return "circle-dashed", "hint", "No harvest yet"
