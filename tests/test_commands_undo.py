@@ -473,3 +473,16 @@ def test_a_refused_restore_promises_nothing(workspace: Workspace, clock: Clock) 
     [row] = trash_list(workspace)
     assert error(trash_restore, workspace, row.name, now=clock, editor_wait=RESTORED_HURRIED).code == "occupied"
     assert "restored" not in json.dumps(read_ledger(workspace.paths))
+
+
+def test_an_undo_that_cannot_write_leaves_what_stays_away(world: World) -> None:
+    """The old words would come back with the next harvest, beside the new ones that stand."""
+    world.converse("a")
+    world.run(says(facts=["one"]))
+    workspace = workspace_of(world)
+    run = bullets.edit(workspace, "facts", "one", "another").run
+    kept, facts = world.text("removed.md"), world.paths.knowledge / "facts.md"
+    facts.chmod(0o444)
+    report = taken_back(world, run)
+    facts.chmod(0o644)
+    assert report.errors and "another" in world.text("facts.md") and world.text("removed.md") == kept

@@ -215,7 +215,7 @@ def undo_edit(paths: Paths, rows: list[Change], undone: list[Change], report: Un
         if row.file in already:
             report.notes.append(f"the edit of {row.file} is taken back already")
             continue
-        if row.file == REMOVED and report.stayed:
+        if row.file == REMOVED and (report.stayed or report.errors):
             continue  # what took the place of a statement stands: that stays away
         with collected(report.errors):
             result = take_back(paths, row, now, UNDO_RUN + report.run)
