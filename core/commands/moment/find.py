@@ -33,7 +33,6 @@ from core.commands.search import MAX_LIMIT, remarks
 from core.commands.text import count
 from core.commands.transcript import LOOK_SECONDS, opened_index
 from core.commands.workspace import Workspace
-from core.conversations.searched import written
 from core.experience.kinds import infer_task_type
 from core.give.still import gone, never_merged
 from core.knowledge.categories import CATEGORY
@@ -298,4 +297,6 @@ def passage(
 
 def _words_of(turn: ReadableTurn) -> str:
     """What a tool gave back, or what an edit wrote without the marks of a patch around it; of any other call all."""
+    from core.conversations.searched import written  # whoever only finds reads no conversation
+
     return (turn.is_call and written(turn.text, str, len(turn.text))) or turn.text
