@@ -183,16 +183,17 @@ def read(
     turns = sorted(shown.turns, key=lambda one: (abs(one.number - turn), -one.number)) if turn else list(shown.turns)
     if end:
         turns.reverse()
-    rows = _page(turns, called, turn, role, room - len(about) - 2 * len(called) - 110, start)
+    rows = _page(turns, called, turn, role, room - len(about) - 3 * len(called) - 160, start)
     return _told(now, [about, *rows], characters)
 
 
 def _page(turns: Sequence[Any], called: str, turn: int, role: str, room: int, start: int) -> list[str]:
     """As many of these `ReadableTurn`s, the most wanted first, as have room, in the order of the conversation; what a
-    tool gave back is cut short unless it is the `turn` or the `role` that was asked for. Of that turn what is left out
-    is told, and with a `start` it begins at that character."""
+    tool gave back is cut short unless it is the `turn` or the `role` that was asked for, and where the whole stands is
+    told: else the record seems to lack it. Of the turn that was asked for what is left out is told, and with a `start`
+    it begins at that character."""
     texts: dict[int, str] = {}
-    rest = ""
+    rest = whole = ""
     for one in turns:
         short = one.role in ("tool", "system") and one.number != turn and not role
         head, tail = TOOL_TURN if short else _bounds(room, first=not texts)
@@ -204,6 +205,7 @@ def _page(turns: Sequence[Any], called: str, turn: int, role: str, room: int, st
         if len(text) > head + tail:
             to = start + head + (tail if start else 0)
             pointer = f"(more of this turn: read {called}:{turn}@{to})" if named else ""
+            whole = whole or (f"(what is left out of a tool's turn: read {called}:{one.number})" if short else "")
             text = f"{text[: head + tail]} …" if named and start else cut(text, head, tail)
         row = f"[{one.number} {one.role}] {text}"
         if len(row) > room:
@@ -213,7 +215,7 @@ def _page(turns: Sequence[Any], called: str, turn: int, role: str, room: int, st
         texts[one.number] = row
     left = [one.number for one in turns if one.number not in texts]
     more = f"({count(len(left), 'more turn')} did not fit, the next is {called}:{min(left)})" if left else ""
-    return [rest, *(texts[number] for number in sorted(texts)), more]
+    return [rest, *(texts[number] for number in sorted(texts)), whole, more]
 
 
 def _of_document(now: Workspace, chunk: str, around: int, project: str, characters: int) -> str:
