@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from core.base.choices import ENTRY_KINDS
 from core.base.result import KnowledgeError
-from core.commands.conversations import filters_of, scope_meant, understood_as
+from core.commands.conversations import ConversationFilters, filters_of, scope_meant, understood_as
 from core.commands.moment.found import (
     FindReport,
     FoundRow,
@@ -45,6 +45,7 @@ from core.search.words import Stems, words_of
 
 if TYPE_CHECKING:
     from core.conversations.readable import ReadableConversation, ReadableTurn
+    from core.search.conversations import Database
 
 LIMIT = 5
 ROOM = 3100
@@ -101,71 +102,84 @@ def find(
 
 def _found(workspace: Workspace, asked: Asked) -> FindReport:
     """What is found, days in the words or not."""
-    text, lists, tells = asked.text, asked.lists, asked.tells
-    wanted = filters_of(asked.kind, asked.since, asked.before, asked.tag, asked.source, asked.role)
-    narrows = (asked.source, asked.role, asked.project, asked.since, asked.before)
-    narrowed = asked.kind == "conversation" or any(narrows)
-    if not text.strip() and (not narrowed or asked.kind in ENTRY_KINDS or asked.tag):
-        hint = "give some words; 'knowledge recall' lists memories, 'knowledge search --since yesterday' conversations"
-        raise KnowledgeError("usage", "there is nothing to search for", hint=hint)
-    if not 1 <= asked.limit <= MAX_LIMIT:
-        raise KnowledgeError("usage", f"the limit is {asked.limit}", hint=f"give a number from 1 to {MAX_LIMIT}")
-    everything = asked.project in ("", EVERY)
-    wide = asked.scope or replace(scope_meant(workspace, asked.project), everything=everything)
+    wanted = _filters(asked)
+    wide = asked.scope or replace(scope_meant(workspace, asked.project), everything=asked.project in ("", EVERY))
     own = replace(wide, everything=False)  # with the user's own lines, which hold in each project
     with opened_index(workspace, LOOK_SECONDS) as (database, brought, problem):
         look = Look(wide, asked, wanted, database, brought)
         rows, wider = _rows(look, own, wide, asked)
-        spoken = look.searched(wide if wider else own)
         missing = look.missing_phrases()
-        lacks = bool(missing) and set(words_of(text)) <= set(words_of(" ".join(missing)))  # nothing else was asked for
-        if lacks:
-            rows = [row for row in rows if row.sharp >= SURE_SHARE]
-        task = infer_task_type(text) if any(row.served.tally for row in rows) else "other"
-        shown = chosen_rows(rows, task, asked.limit)
-        best = 1.0 if look.is_exact else max((row.sharp for row in shown), default=0.0)
-        searched_in = own if own.folder and all(row.own for row in shown) else wide
-        strange = look.unsaid(searched_in, names=True) if tells and best >= look.least else []
-        sure = not text.strip() or (best >= look.least and not (lacks or strange or look.is_guessed))
-        spare = [row for row in chosen_rows(rows, task, 2 * asked.limit) if row not in shown]
-        shown = [row for row in _given_room(shown, spare, look) if row.text]
-        shown = [replace(_as_it_stands(row, own.folder, text) if row.own else row, weak=not sure) for row in shown]
-        shown = told_against(shown, workspace.paths)
-        firm = bool(shown) and sure
-        if tells and not (strange or firm):
-            searched_in = own if own.folder else wide
-            strange = look.unsaid(searched_in, names=False)
-        unsaid = _Unsaid(strange, *look.printed(searched_in, strange))
-        names = own.folder and tells and not (firm or look.filtered)
-        others = look.sessions(own, {row.session for row in shown}) if names else []
-        may_tell = wide.narrow and (asked.scope is None or workspace.config.mcp_all_conversations)
-        alike = called_alike(database, own.folder) if database is not None and own.folder and may_tell else []
-        unreadable = unread(database) if database is not None and not firm else 0
-    notes = [look.understood] if look.understood else []
-    notes += [f"nobody said {typed}: it was taken for {word}" for typed, word in look.misspelt() if tells]
-    notes += [f"of {own.folder} alone; another project of that name: {', '.join(alike[:ALIKE])}"] if alike else []
-    notes += _of_the_whole(look, own, wide, shown, spoken, unsaid, firm=firm, lists=lists)
-    notes += [f"{count(unreadable, 'conversation')} could not be read"] if unreadable else []
+        shown = _shown(look, own, wide, asked, rows, missing)
+        spoken = look.searched(wide if wider else own)
+        notes = [look.understood] if look.understood else []
+        notes += [f"nobody said {typed}: it was taken for {word}" for typed, word in look.misspelt() if asked.tells]
+        notes += _of_its_name(database, own, wide, asked)
+        notes += _of_the_whole(look, own, wide, asked, shown, spoken)
+        unreadable = unread(database) if database is not None and not shown.firm else 0
+        notes += [f"{count(unreadable, 'conversation')} could not be read"] if unreadable else []
+        names = own.folder and asked.tells and not (shown.firm or look.filtered)
+        others = look.sessions(own, {row.session for row in shown.rows}) if names else []
     ends = "stands nowhere that is searched (of what a tool printed only its ends are); its words were"
     lost = [f"the phrase {phrase!r} {ends}" for phrase in missing]
     if look.none_open:
         lost.append(f"no task is open{f' in {os.path.basename(own.folder)}' if own.folder else ''}")
     warnings = [one for one in (problem, *wide.warnings, *look.warnings) if one]
-    if lists:
-        warnings = list(dict.fromkeys((*warnings, *look.asides, *remarks(text, look.hits, look.nothing))))
+    if asked.lists:
+        warnings = list(dict.fromkeys((*warnings, *look.asides, *remarks(asked.text, look.hits, look.nothing))))
     return FindReport(
-        own.folder, look.entries, spoken, tuple(shown), "; ".join(notes), tuple(warnings),
-        tuple(look.hits[:asked.limit]) if lists else (), look.turns, brought.waiting, look.understood, "; ".join(lost),
-        tuple(others),
+        own.folder, look.entries, spoken, tuple(shown.rows), "; ".join(notes), tuple(warnings),
+        tuple(look.hits[:asked.limit]) if asked.lists else (), look.turns, brought.waiting, look.understood,
+        "; ".join(lost), tuple(others),
     )  # fmt: skip
 
 
-class _Unsaid(NamedTuple):
-    """Words of a question that no conversation has; those of them that a tool `printed`, and where."""
+def _filters(asked: Asked) -> ConversationFilters:
+    """The filters that were asked for. Raises KnowledgeError for no words and none, unknown ones, and a wrong limit."""
+    wanted = filters_of(asked.kind, asked.since, asked.before, asked.tag, asked.source, asked.role)
+    narrows = (asked.source, asked.role, asked.project, asked.since, asked.before)
+    narrowed = asked.kind == "conversation" or any(narrows)
+    if not asked.text.strip() and (not narrowed or asked.kind in ENTRY_KINDS or asked.tag):
+        hint = "give some words; 'knowledge recall' lists memories, 'knowledge search --since yesterday' conversations"
+        raise KnowledgeError("usage", "there is nothing to search for", hint=hint)
+    if not 1 <= asked.limit <= MAX_LIMIT:
+        raise KnowledgeError("usage", f"the limit is {asked.limit}", hint=f"give a number from 1 to {MAX_LIMIT}")
+    return wanted
 
-    words: Sequence[str]
+
+class _Shown(NamedTuple):
+    """The hits that are told, and whether they are an answer that is `firm`. Of the question nobody said the words
+    `unsaid`, in any conversation of a scope; a tool `printed` some of them, at a `place`."""
+
+    rows: Sequence[FoundRow]
+    firm: bool
+    unsaid: Sequence[str]
     printed: Sequence[str]
     place: str
+
+
+def _shown(
+    look: Look, own: Scope, wide: Scope, asked: Asked, rows: Sequence[FoundRow], missing: Sequence[str]
+) -> _Shown:
+    """Which hits are told, each with its passage, and how sure they are. `missing` are phrases that stand nowhere."""
+    text = asked.text
+    lacks = bool(missing) and set(words_of(text)) <= set(words_of(" ".join(missing)))  # nothing else was asked for
+    if lacks:
+        rows = [row for row in rows if row.sharp >= SURE_SHARE]
+    task = infer_task_type(text) if any(row.served.tally for row in rows) else "other"
+    chosen = chosen_rows(rows, task, asked.limit)
+    best = 1.0 if look.is_exact else max((row.sharp for row in chosen), default=0.0)
+    answers = best >= look.least
+    searched_in = own if own.folder and all(row.own for row in chosen) else wide
+    unsaid = look.unsaid(searched_in, names=True) if asked.tells and answers else []
+    sure = not text.strip() or (answers and not (lacks or unsaid or look.is_guessed))
+    spare = [row for row in chosen_rows(rows, task, 2 * asked.limit) if row not in chosen]
+    told = [row for row in _given_room(chosen, spare, look) if row.text]
+    told = [replace(_as_it_stands(row, own.folder, text) if row.own else row, weak=not sure) for row in told]
+    firm = bool(told) and sure
+    if asked.tells and not (unsaid or firm):
+        searched_in = own if own.folder else wide
+        unsaid = look.unsaid(searched_in, names=False)
+    return _Shown(told_against(told, wide.workspace.paths), firm, unsaid, *look.printed(searched_in, unsaid))
 
 
 def _rows(look: Look, own: Scope, wide: Scope, asked: Asked) -> tuple[list[FoundRow], bool]:
@@ -184,34 +198,31 @@ def _rows(look: Look, own: Scope, wide: Scope, asked: Asked) -> tuple[list[Found
     return rows, wider
 
 
-def _of_the_whole(
-    look: Look,
-    own: Scope,
-    wide: Scope,
-    shown: Sequence[FoundRow],
-    spoken: int,
-    unsaid: _Unsaid,
-    *,
-    firm: bool,
-    lists: bool,
-) -> list[str]:
+def _of_its_name(database: Database | None, own: Scope, wide: Scope, asked: Asked) -> list[str]:
+    """That another project has the name of the one that was searched alone."""
+    may_tell = wide.narrow and (asked.scope is None or wide.workspace.config.mcp_all_conversations)
+    alike = called_alike(database, own.folder) if database is not None and own.folder and may_tell else []
+    return [f"of {own.folder} alone; another project of that name: {', '.join(alike[:ALIKE])}"] if alike else []
+
+
+def _of_the_whole(look: Look, own: Scope, wide: Scope, asked: Asked, shown: _Shown, spoken: int) -> list[str]:
     """What is to be known of an answer as a whole: where it was looked, how much it is worth, what nobody said."""
-    foreign = any(in_another_language(look.text, row) for row in shown if row.own or not own.folder)
+    foreign = any(in_another_language(look.text, row) for row in shown.rows if row.own or not own.folder)
     notes: list[str] = []
-    if not shown and look.narrowed:
-        notes += look.nothing if look.text.strip() or not lists else []  # a list tells it as a warning
-    elif not shown and look.dated:
+    if not shown.rows and look.narrowed:
+        notes += look.nothing if look.text.strip() or not asked.lists else []  # a list tells it as a warning
+    elif not shown.rows and look.dated:
         notes.append("nothing of these days says this; without a date all days are searched")
-    elif own.folder or wide.everything or firm:
+    elif own.folder or wide.everything or shown.firm:
         where = os.path.basename(own.folder) if own.folder and wide.narrow else ""
         searched = spoken if look.is_open else None
-        notes += as_a_whole(look.entries, searched, look.waiting, where, shown=bool(shown), firm=firm)
-        words = [word for word in unsaid.words if word not in unsaid.printed]
+        notes += as_a_whole(look.entries, searched, look.waiting, where, shown=bool(shown.rows), firm=shown.firm)
+        words = [word for word in shown.unsaid if word not in shown.printed]
         if words and spoken and not foreign:
             project = os.path.basename(own.folder) if own.folder else "any conversation"
             notes.append(f"nobody said {', '.join(words)} in {project}")
-        if unsaid.printed:
-            notes.append(f"only a tool printed {', '.join(unsaid.printed)}: read {unsaid.place} with the question")
+        if shown.printed:
+            notes.append(f"only a tool printed {', '.join(shown.printed)}: read {shown.place} with the question")
     else:
         notes.append(f"{IN_NO_PROJECT}; {ALLOWING}")
     return [*notes, "sessions here are in another language: ask in that too"] if foreign else notes
