@@ -241,6 +241,9 @@ def test_a_question_in_another_language_of_latin_letters_is_told_to_ask_in_their
     hint = "another language: ask in that too"
     assert hint in answered("find", query="Welche Tarife haben wir für den Tunnel der Kunden mit Vertrag?")
     assert hint not in answered("find", query="Which of the plans does the tunnel name?")
+    hint = "may be in another language"
+    assert hint in answered("find", query="Wie verhindern wir doppelte Buchungen für einen Mitspieler?"), "nothing fits"
+    assert hint not in answered("find", query="How do overlapping bookings get prevented?")
 
 
 @pytest.mark.parametrize(

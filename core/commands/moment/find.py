@@ -22,6 +22,7 @@ from core.commands.moment.found import (
     FindReport,
     FoundRow,
     as_a_whole,
+    asked_in_another,
     asks_what_is_open,
     chosen_rows,
     in_another_language,
@@ -225,7 +226,11 @@ def _of_the_whole(look: Look, own: Scope, wide: Scope, asked: Asked, shown: _Sho
             notes.append(f"only a tool printed {', '.join(shown.printed)}: read {shown.place} with the question")
     else:
         notes.append(f"{IN_NO_PROJECT}; {ALLOWING}")
-    return [*notes, "sessions here are in another language: ask in that too"] if foreign else notes
+    if foreign:
+        notes.append("sessions here are in another language: ask in that too")
+    elif not shown.rows and spoken and asked_in_another(look.text):
+        notes.append("sessions here may be in another language: then ask in that")
+    return notes
 
 
 def _of_days(workspace: Workspace, asked: Asked, days: Question) -> FindReport:

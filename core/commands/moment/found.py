@@ -220,7 +220,12 @@ def in_another_language(question: str, row: FoundRow) -> bool:
         return True
     said = words_of(row.text)
     english, foreign = (sum(word in table for word in said) for table in (STOP_WORDS, FOREIGN_STOP_WORDS))
-    return len(FOREIGN_STOP_WORDS.intersection(words_of(question))) > 1 and row.weak and english > 2 * foreign
+    return row.weak and english > 2 * foreign and asked_in_another(question)
+
+
+def asked_in_another(question: str) -> bool:
+    """Whether a question is in a language of `FOREIGN_STOP_WORDS`."""
+    return len(FOREIGN_STOP_WORDS.intersection(words_of(question))) > 1
 
 
 _SAYS_OPEN = """open left remaining remains unfinished pending todo todos outstanding offen offene offenen übrig reste
