@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from typing import Any
 
+    from core.base.paths import Paths
+    from core.give.handed import Row
+
 MOST_INPUT = 4 << 20
 WAIT_SECONDS = 0.5
 BYTES = 1500
@@ -31,6 +34,7 @@ LEAST_WORDS = 3
 BUSY_SECONDS = 0.05
 """How long an index is waited for that somebody writes."""
 PROMPT, COMMAND, FAILURE, FILE = "prompt", "command", "failure", "file"  # HINT_EVENTS
+COMPACTION = "compaction"
 _SHELLS = ("bash", "shell", "exec_command", "local_shell", "shell_command", "powershell", "unified_exec")
 _FILES = ("read", "edit", "write", "multiedit", "notebookedit", "apply_patch", "read_file", "view")
 _HELP = """\
@@ -75,13 +79,16 @@ def told() -> dict[str, Any]:
 
 
 def asked_by(said: Mapping[str, Any]) -> tuple[str, str]:
-    """Which of HINT_EVENTS it is ("" for none), and what is looked for: a prompt, a command line, a path."""
+    """Which of HINT_EVENTS it is, or a compaction ("" for none), and what is looked for: a prompt, a command line, a
+    path."""
     event = said.get("hook_event_name", "")
     given = said.get("tool_input")
     row = given if isinstance(given, dict) else {}
     tool = str(said.get("tool_name", "")).lower()
     if event == "UserPromptSubmit":
         return PROMPT, str(said.get("prompt", ""))
+    if event in ("PreCompact", "PostCompact"):
+        return COMPACTION, ""
     command = row.get("command", row.get("cmd", ""))
     if isinstance(command, list):
         command = command[-1] if command else ""
@@ -120,33 +127,29 @@ def output_of(said: Mapping[str, Any]) -> str:
     return "\n".join(parts).encode("utf-8", "replace").decode()
 
 
-def _is_no_text(wanted: str) -> bool:
-    """Whether no file and no command can be called so: the system and the indexes refuse it."""
-    try:
-        return b"\0" in wanted.encode()
+def _asks(event: str, wanted: str) -> bool:
+    """Whether there is something to look for: a prompt that says something, a command or path that can be."""
+    if event == PROMPT:
+        from core.give.at_prompt import telling
+
+        return len(telling(wanted)) >= LEAST_WORDS and not wanted.lstrip().startswith("/")
+    try:  # the system and the indexes refuse such names
+        return event != "" and b"\0" not in wanted.encode()
     except UnicodeEncodeError:
-        return True
+        return False
 
 
 def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> str:
     """The answer to one event, "" for silence. May raise anything: `main` is silent about it."""
     said = told()
     session, cwd = str(said.get("session_id", "")), str(said.get("cwd", "")) or os.getcwd()
-    if said.get("hook_event_name") in ("PreCompact", "PostCompact"):
-        event, wanted = "compact", ""
-    else:
-        event, wanted = asked_by(said)
-    if not event or not session or (event != PROMPT and _is_no_text(wanted)):
+    event, wanted = asked_by(said)
+    if not session or not _asks(event, wanted):
         return ""
-    if event == PROMPT:
-        from core.give.at_prompt import telling
-
-        if len(telling(wanted)) < LEAST_WORDS or wanted.lstrip().startswith("/"):
-            return ""
     from core.base.paths import Paths, cache_folder, choose_home
 
     paths = Paths(choose_home(home, "", environment))
-    if event == "compact":
+    if event == COMPACTION:
         from core.give.handed import Handed
 
         Handed(paths, session).forget(int(time.time()))
@@ -170,16 +173,37 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
     rows = [row for row in map(Row._make, found) if handed.is_new(row.text)]
     if event not in settings.hints or not rows or (event != FILE and not settings.search_conversations):
         return ""
-    from core.base.marks import for_prompt
-    from core.give.still import SECONDS, gone, lesson_taken_back, never_merged, taken_back
+    kept, lines = _lines(_that_hold(rows, event, paths), project)
+    if not kept:
+        return ""
+    handed.note(tool, project, event, kept, str(said.get("transcript_path") or ""), int(time.time()))
+    import json
 
+    name, context = str(said["hook_event_name"]), "\n".join((_HEAD, *lines))
+    return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": context}}) + "\n"
+
+
+def _that_hold(rows: list[Row], event: str, paths: Paths) -> list[Row]:
+    """Those that the user has not taken back. The notes of a file stand in one that was looked into."""
+    from core.give.still import lesson_taken_back, taken_back
+
+    if event == FILE:
+        return rows
     if event == PROMPT:
         is_away = taken_back(paths)
-        rows = [row for row in rows if not is_away(row.text)]
-    elif event != FILE:  # whose notes stand in a file that was looked into
-        rows = [row for row in rows if not lesson_taken_back(paths, row.text, row.instead)]
+        return [row for row in rows if not is_away(row.text)]
+    return [row for row in rows if not lesson_taken_back(paths, row.text, row.instead)]
+
+
+def _lines(rows: list[Row], project: str) -> tuple[list[Row], list[str]]:
+    """The rows that have room below the heading, and the line of each, with what git has of them no more."""
+    from core.base.marks import for_prompt
+    from core.give.still import SECONDS, gone, never_merged
+
     until = time.monotonic() + SECONDS
-    lines, kept, room = [_HEAD], [], BYTES - len(_HEAD) - 1
+    kept: list[Row] = []
+    lines: list[str] = []
+    room = BYTES - len(_HEAD) - 1
     for row in rows:
         missing = gone(project, row.text, until)
         line = f"- {for_prompt(row.text, secrets=False)}"
@@ -187,16 +211,10 @@ def hint(tool: str, home: str, config: str, environment: Mapping[str, str]) -> s
         line += f" (learned on {row.branch}, which was never merged)" * never_merged(project, row.branch, until)
         size = len(line.encode()) + 1
         if size <= room:
-            lines.append(line)
             kept.append(row)
+            lines.append(line)
             room -= size
-    if not kept:
-        return ""
-    handed.note(tool, project, event, kept, str(said.get("transcript_path") or ""), int(time.time()))
-    import json
-
-    name = str(said["hook_event_name"])
-    return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": "\n".join(lines)}}) + "\n"
+    return kept, lines
 
 
 def _places(paths: Any, project: str, cwd: str, environment: Mapping[str, str]) -> Collection[str]:
