@@ -188,34 +188,41 @@ def read(
 
 
 def _page(turns: Sequence[Any], called: str, turn: int, role: str, room: int, start: int) -> list[str]:
-    """As many of these `ReadableTurn`s, the most wanted first, as have room, in the order of the conversation; what a
-    tool gave back is cut short unless it is the `turn` or the `role` that was asked for, and where the whole stands is
-    told: else the record seems to lack it. Of the turn that was asked for what is left out is told, and with a `start`
-    it begins at that character."""
+    """As many of these `ReadableTurn`s, the most wanted first, as have room, in the order of the conversation. Where
+    the whole of what is cut stands is told: else the record seems to lack it."""
     texts: dict[int, str] = {}
-    rest = whole = ""
+    rest = of_tool = ""
     for one in turns:
-        short = one.role in ("tool", "system") and one.number != turn and not role
-        head, tail = TOOL_TURN if short else _bounds(room, first=not texts)
-        named = one.number == turn
-        text = one.text.strip()[start if named else 0 :]
-        if named and start and not text:
-            raise KnowledgeError("usage", f"turn {turn} has {len(one.text.strip())} characters", called)
-        pointer = ""
-        if len(text) > head + tail:
-            to = start + head + (tail if start else 0)
-            pointer = f"(more of this turn: read {called}:{turn}@{to})" if named else ""
-            whole = whole or (f"(what is left out of a tool's turn: read {called}:{one.number})" if short else "")
-            text = f"{text[: head + tail]} …" if named and start else cut(text, head, tail)
+        is_named = one.number == turn
+        is_short = one.role in ("tool", "system") and not (is_named or role)
+        head, tail = TOOL_TURN if is_short else _bounds(room, first=not texts)
+        text, next_start = _from(one, called, start, head, tail) if is_named else (cut(one.text.strip(), head, tail), 0)
         row = f"[{one.number} {one.role}] {text}"
+        if is_short and not of_tool and len(one.text.strip()) > head + tail:
+            of_tool = f"(what is left out of a tool's turn: read {called}:{one.number})"
         if len(row) > room:
             break
-        rest = pointer or rest
+        if next_start:
+            rest = f"(more of this turn: read {called}:{turn}@{next_start})"
         room -= len(row) + 1
         texts[one.number] = row
     left = [one.number for one in turns if one.number not in texts]
     more = f"({count(len(left), 'more turn')} did not fit, the next is {called}:{min(left)})" if left else ""
-    return [rest, *(texts[number] for number in sorted(texts)), whole, more]
+    return [rest, *(texts[number] for number in sorted(texts)), of_tool, more]
+
+
+def _from(named: Any, called: str, start: int, head: int, tail: int) -> tuple[str, int]:
+    """The turn that was asked for, from a character on, and where what is left out begins, 0 for nothing. From its own
+    beginning both ends of it are shown. Raises KnowledgeError for a `start` behind its end."""
+    whole = named.text.strip()
+    text = whole[start:]
+    if start and not text:
+        raise KnowledgeError("usage", f"turn {named.number} has {len(whole)} characters", called)
+    if len(text) <= head + tail:
+        return text, 0
+    if start:
+        return f"{text[: head + tail]} …", start + head + tail
+    return cut(text, head, tail), head
 
 
 def _of_document(now: Workspace, chunk: str, around: int, project: str, characters: int) -> str:
