@@ -449,36 +449,11 @@ def _weighed(
     of: Sought,
     names: frozenset[str] = frozenset(),
 ) -> Iterator[tuple[float, Quote]]:
-    """The sentences that may give the reason, each with its weight: what is about the change, stands beside it, or is
-    the first reply to the request, with no other change between; of the message that the request answers also the items
-    that have one of the names."""
-    said = [at for at in range(until) if _speaker(talk, at)]
-    before = [at for at in said if at <= edit]
-    answered = max((at for at in said if at < asked and talk.turns[at].role == "assistant"), default=-1)
-    first = next((at for at in said if at > asked and talk.turns[at].role == "assistant"), -1)
+    """The sentences that may give the reason, each with its weight: what was said, what the edit's own turn explains,
+    and what plans, answers and failures before it tell. In the message that the request answers an item with one of the
+    names counts, too."""
     written = max((at for at, turn in enumerate(talk.turns[:edit]) if any(map(is_change, turn.events))), default=-1)
-    for at in said:
-        by = _speaker(talk, at)
-        if at > edit and at != said[-1]:
-            continue  # about what came next
-        if at > edit:
-            near = 0.5
-        elif at == answered:
-            near = 2.0
-        elif at < asked or by == "report":
-            near = max(-3.0, -0.03 * sum(at < one for one in before))
-        elif at == before[-1] and at >= written and by == "assistant":
-            near = AT_THE_EDIT
-        else:
-            near = max(1.5, 3.0 - 0.1 * sum(at < one for one in before))
-        beside_it = near >= AT_THE_EDIT or at == edit
-        for quote, cue in _sentences(talk.turns[at].text, at, by, names if at == answered else frozenset()):
-            hits = of.hits(quote.text)
-            replies = at == first > written and not ANNOUNCES.match(quote.text)
-            if (beside_it or replies or of.about(quote.text) or (at == asked and hits >= LEAST_HITS)) and (
-                cue >= WEAK or at <= edit
-            ):
-                yield near + cue + hits + of.place(quote.text) + 1.5 * (by == "user"), quote
+    yield from _said(talk, edit, asked, until, of, names, written)
     explained = (Quote(found[1], edit + 1, "assistant") for found in _EXPLAINED.finditer(talk.turns[edit].text))
     yield from ((STRONG + 4.0 + of.hits(row.text), row) for row in explained if len(row.text) >= LEAST_SENTENCE)
     for at in range(edit + 1):
@@ -494,6 +469,38 @@ def _weighed(
                 if of.hits(row) >= 2 * LEAST_HITS:
                     shown = f"`{event.words.split(chr(10))[0][:80]}` failed: {row[:MOST_SENTENCE]}"
                     yield 2 * near + of.hits(row), Quote(shown, at + 1, "command")
+
+
+def _said(
+    talk: Conversation, edit: int, asked: int, until: int, of: Sought, names: frozenset[str], written: int
+) -> Iterator[tuple[float, Quote]]:
+    """What was said that is about the change, stands beside it, or is the first reply to the request, with no other
+    change between: the last one before the edit was `written` at a turn. Of what was said behind the edit only the
+    last words count: the others are about what came next."""
+    said = [at for at in range(until) if _speaker(talk, at)]
+    before = [at for at in said if at <= edit]
+    answered = max((at for at in said if at < asked and talk.turns[at].role == "assistant"), default=-1)
+    first = next((at for at in said if at > asked and talk.turns[at].role == "assistant"), -1)
+    for at in (*before, *(last for last in said[-1:] if last > edit)):
+        by = _speaker(talk, at)
+        since = sum(at < one for one in before)
+        if at > edit:
+            near = 0.5
+        elif at == answered:
+            near = 2.0
+        elif at < asked or by == "report":
+            near = max(-3.0, -0.03 * since)
+        elif not since and at >= written and by == "assistant":
+            near = AT_THE_EDIT
+        else:
+            near = max(1.5, 3.0 - 0.1 * since)
+        beside_it = near >= AT_THE_EDIT or at == edit
+        for quote, cue in _sentences(talk.turns[at].text, at, by, names if at == answered else frozenset()):
+            hits = of.hits(quote.text)
+            replies = at == first > written and not ANNOUNCES.match(quote.text)
+            about = beside_it or replies or of.about(quote.text) or (at == asked and hits >= LEAST_HITS)
+            if about and (cue >= WEAK or at <= edit):
+                yield near + cue + hits + of.place(quote.text) + 1.5 * (by == "user"), quote
 
 
 def _sentences(text: str, at: int, by: str, names: frozenset[str] = frozenset()) -> Iterator[tuple[Quote, float]]:
