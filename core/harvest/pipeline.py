@@ -137,8 +137,9 @@ def run_harvest(
         unread = [options.known.unread] if options.known is not None and options.known.unread else []
         report.notes += [*recovered.notes, *plan.notes, *careful, *unread]
         committer = Committer(paths, options, recovered, report, now)
-        live = Live(progress, len(plan.steps))
-        run = _Run(committer, live, progress)
+        total = sum(step.action != "defer" for step in plan.steps)  # what another run will read is none of its work
+        live = Live(progress, total)
+        run = _Run(committer, live, progress, total)
         reader = _Reader(options, generate, live, Account(paths.spending, now) if options.caps else None)
         try:
             committer.notice_missing(step.sha256 for step in plan.steps if step.action in ("reclaim", "duplicate"))
@@ -162,21 +163,23 @@ def run_harvest(
 
 @dataclass
 class _Run:
-    """The way of the steps of a plan from their answers to the files, and what the user is told on it. `done` of them
-    are through; `_twins` wait for the one conversation of their content that is harvested; `_paid` are the answers that
-    are kept until the lines are written, both by sha256; `_leaving` were harvested before, and go together."""
+    """The way of the steps of a plan from their answers to the files, and what the user is told on it. Of the `total`
+    that this run is about `done` are through; `_twins` wait for the one conversation of their content that is
+    harvested; `_paid` are the answers that are kept until the lines are written, both by sha256; `_leaving` were
+    harvested before, and go together."""
 
     committer: Committer
     live: Live
     progress: Report
+    total: int
     done: int = 0
     _twins: dict[str, list[Step]] = field(default_factory=dict)
     _paid: dict[str, KeptAnswers] = field(default_factory=dict)
     _leaving: list[Step] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.report, self._steps = self.committer.report, self.committer.report.plan.steps
-        self._waiting = {step.sha256 for step in self._steps if step.action == "harvest"}
+        self.report = self.committer.report
+        self._waiting = {step.sha256 for step in self.report.plan.steps if step.action == "harvest"}
 
     def go_on(self, distilled: Distilled | None) -> None:
         """Go on with one step as it came back; None where no answer is there: time to write what is staged, if there is
@@ -198,7 +201,7 @@ class _Run:
     def end(self) -> None:
         """Write what is still staged."""
         self._write()
-        cut = self.done < len(self._steps) and self.committer.trusted
+        cut = self.done < self.total and self.committer.trusted
         self.report.cancelled = self.report.cancelled or cut
 
     def _write(self) -> None:
@@ -246,14 +249,14 @@ class _Run:
         self._leaving += self._twins.pop(step.sha256, ())
 
     def _through(self, step: Step, outcome: str, lines: tuple[NewLine, ...] = ()) -> None:
-        self.done += 1
+        self.done += step.action != "defer"
         self._report(step, outcome, lines)
 
     def _report(self, step: Step, outcome: str, lines: tuple[NewLine, ...] = ()) -> None:
         used = self.report.input_tokens + self.report.output_tokens  # as the report counts them: of what is through
         item, (sent, received) = step.artifact, self.live.spent
         self.progress(
-            Progress(self.done, len(self._steps), item.name, outcome, used, path=item.path, sent=sent,
+            Progress(self.done, self.total, item.name, outcome, used, path=item.path, sent=sent,
                      received=received, lines=lines)
         )  # fmt: skip
 
