@@ -499,6 +499,13 @@ def test_what_a_line_announces_is_shown_with_it(shop: Path) -> None:
     assert "run this by hand: make backfill QUARTER=3" in found and "```" not in found
 
 
+def test_a_note_is_told_with_where_it_is_from(shop: Path) -> None:
+    (shop / "app.py").write_text("pass\n")
+    assert call("add", "files", "The retries are counted here", "--file", str(shop / "app.py"))[0] == 0
+    [note] = [row for row in answered("notes", path="app.py").split("\n") if "retries" in row]
+    assert re.fullmatch(r"- The retries are counted here \(from: [^][()]+, \d{4}-\d\d-\d\d\)", note), note
+
+
 def test_a_question_about_days_is_told_what_is_of_these_days_alone(shop: Path) -> None:
     """Lines of other days that say "week" or "project" stood among what was done last week, and in its place."""
     noted = "- The nightly project list of last week is in docs [from: claude_code/s1, 2026-05-01]\n"

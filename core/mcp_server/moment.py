@@ -246,7 +246,7 @@ def notes(
     does."""
     now = reopened(workspace)
     found: Any = tools.get_file_notes(workspace, path, project, 20, 0)
-    rows = [f"- {row['text']} {row['provenance']}".rstrip() for row in found["notes"]]
+    rows = [f"- {row['text']} ({row['provenance'].strip('[]')})".removesuffix(" ()") for row in found["notes"]]
     return _told(now, [f"{found['path']}:", *(rows or ["no notes"]), *found["warnings"][:2]], PAGE)
 
 

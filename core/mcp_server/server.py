@@ -373,8 +373,7 @@ def _add_resources(server: PlainServer) -> None:
 def _add_prompts(server: PlainServer) -> None:
     @server.prompt(title="Go on with an earlier session")
     def handoff(session: str) -> str:
-        """What is needed to go on with a session, by its name as find prints it: goal, state, files, what was tried,
-        what is open, how to verify."""
+        """Goal, state, files, what was tried, what is open, how to verify: to go on with a session that find named."""
         return _run(lambda: moment.handoff(server.of_resources, session), partial(MCPError, INVALID_PARAMS))
 
     @server.prompt(title="Look back on this session")
