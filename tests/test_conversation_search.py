@@ -193,7 +193,8 @@ def test_the_days_of_a_question_are_told_with_the_last_of_them(disk: Disk, days:
     """Last week ended on the Monday of this one."""
     note = disk.find(f"what did I do {days}", today=date(2026, 5, 6)).note
     assert note.startswith(f"understood as: {told}")
-    assert "before 0001-01-01" in disk.find(before="0001").nothing
+    assert "before 0002-01-01" in disk.find(before="0002").nothing
+    assert not disk.find(since="0002").nothing, "the day before it is a date"
 
 
 def test_a_name_that_is_no_project_is_looked_for_on_all_days_when_that_day_has_none(disk: Disk) -> None:
@@ -493,7 +494,9 @@ def test_days(text: str, span: Span) -> None:
     assert day_span(text, TODAY) == span
 
 
-@pytest.mark.parametrize("text", ["2026-13", "2026-02-30", "soon", "", "0 weeks of", "99999d", "last century"])
+@pytest.mark.parametrize(
+    "text", ["2026-13", "2026-02-30", "0001", "9999", "soon", "", "0 weeks of", "99999d", "last century"]
+)
 def test_what_is_no_day(text: str) -> None:
     assert day_span(text, TODAY) is None
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from functools import partial
 from typing import Any
 
@@ -406,7 +406,7 @@ def scope_meant(workspace: Workspace, project: str) -> Scope:
 
 def _last_day(span: Span | Filters) -> str:
     """The last of the days that end `before` one: `to` a day means that day too."""
-    return str(date.fromordinal(max(1, date.fromisoformat(span.before).toordinal() - 1)))
+    return str(date.fromisoformat(span.before) - timedelta(days=1))
 
 
 def understood_as(span: Span, folder: str) -> str:

@@ -115,7 +115,7 @@ def spelled_dates(asked: Sequence[Moment]) -> list[str]:
 def span_of(moment: Moment) -> tuple[date, date] | None:
     """The first and the last day; None for a date that the calendar does not have."""
     year, month, day = moment
-    if not MINYEAR <= year < MAXYEAR:
+    if not MINYEAR < year < MAXYEAR:  # the days beside them are dates, too
         return None
     try:
         if day:
