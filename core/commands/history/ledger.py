@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from core.base.project import project_root
 from core.base.result import KnowledgeError
 from core.commands.history.runs import Run, UndoReport, runs
-from core.commands.row import NAMED, option, optional, top
+from core.commands.row import NAMED, listed, nearest, option, optional, top
 from core.commands.text import KEY_CHARACTERS, count, one_line
 from core.commands.workspace import Workspace, utc_now
-from core.knowledge.ledger import Entry, seen_ledger, write_ledger
+from core.knowledge.ledger import OF_ARCHIVE, STATUSES, Entry, seen_ledger, write_ledger
 from core.knowledge.projects import entry_name
 from core.sources.tools import known_as
 
@@ -50,10 +50,10 @@ def ledger(workspace: Workspace, sha: str = "", status: str = "", project: str =
     entries = seen_ledger(workspace.paths)
     if sha:
         return [LedgerRow(key, entries[key]) for key in named_entries(entries, sha)]
-    known = {str(entry.get("status", "unknown")) for entry in entries.values()} if status else set()
-    if known and status not in known:
-        message = f"no entry has the status {status!r}"
-        raise KnowledgeError("no-status", message, hint=f"there are: {', '.join(sorted(known))}")
+    known = (*STATUSES, *OF_ARCHIVE)
+    if status and status not in known:
+        hint = f"choose {listed(known)}{nearest(status, known)}"
+        raise KnowledgeError("usage", f"there is no status {status!r}", hint=hint)
     rows = [LedgerRow(key, entry) for key, entry in entries.items() if status in ("", entry.get("status"))]
     rows.sort(key=itemgetter(0), reverse=True)  # two sorts of text take half of what one of pairs takes
     return sorted(rows, key=lambda row: str(row.entry.get("at", "")), reverse=True)
