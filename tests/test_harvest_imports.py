@@ -30,6 +30,7 @@ from core.sources.artifact import Artifact, HashCache
 from core.sources.remembered import remembered
 from core.sources.sessions import StoreCache
 from core.sources.tools import FILES, Place
+from tests.cli_call import call
 from tests.corpus import CORPUS
 from tests.export_makers import chat, claude_chat, zipped
 from tests.harvest_world import FakeModel, World
@@ -188,6 +189,15 @@ def test_a_changed_file_brings_only_what_is_new_and_nothing_that_was_deleted(tmp
     text = world.text("facts.md")
     assert text.count("port 8080") == text.count("cache is shared now") == 1
     assert "tabs" not in text
+
+
+def test_what_stood_already_is_not_counted_as_new(tmp_path: Path) -> None:
+    home, file = ("--home", str(tmp_path / "home")), tmp_path / "shop" / "CLAUDE.md"
+    file.parent.mkdir()
+    file.write_text("# Shop\n\n- Prices are integers\n")
+    assert "of these: 1 new, 0 known\n" in call("import", str(file), "--apply", *home)[1]
+    file.write_text("# Shop\n\n- Prices are integers\n- The cache is shared\n")
+    assert "of these: 1 new, 1 known\n" in call("import", str(file), "--apply", *home)[1]
 
 
 def test_an_import_whose_digest_fails_is_still_an_import(tmp_path: Path) -> None:

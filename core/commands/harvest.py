@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from core.harvest.imports import ImportReport
 
 
+NewLines = list[tuple[str, str, int]]
+"""Category, text, and how many conversations have said it."""
 READY_SECONDS = 5.0
 """How long a harvest that nobody waits for reads conversations into the index afterwards, at most."""
 WAITED_SECONDS = 10.0
@@ -112,12 +114,8 @@ def harvest(
             from core.commands.library.upkeep import keep_up
 
             report.notes += keep_up(workspace, now)
-        try:
-            report.lines = _new_lines(workspace, report.run)
-            report.notes += _settled(workspace, report.run)
-        except OSError as error:
-            why = f"the run is over, and its new lines cannot be shown: {error.strerror or error}"
-            report.errors.append(ErrorInfo("lines-unreadable", why, str(error.filename or ""), "open the file"))
+        report.lines, settled = _came_of(workspace, report)
+        report.notes += settled
         if options.limits.provider == "offline":
             report.notes += _little_found(report)
     return report
@@ -156,6 +154,18 @@ def _little_found(report: HarvestReport) -> list[str]:
     ]
 
 
+def _came_of(
+    workspace: Workspace, report: HarvestReport | ImportReport
+) -> tuple[list[tuple[str, str, int]], list[str]]:
+    """The lines that a run wrote, as `_new_lines` has them, and a sentence about those that it took out."""
+    try:
+        return _new_lines(workspace, report.run), _settled(workspace, report.run)
+    except OSError as error:
+        why = f"the run is over, and its new lines cannot be shown: {error.strerror or error}"
+        report.errors.append(ErrorInfo("lines-unreadable", why, str(error.filename or ""), "open the file"))
+        return [], []
+
+
 def _settled(workspace: Workspace, run: str) -> list[str]:
     """What a run took out of the files, in a sentence. Raises OSError."""
     changes = [row for row in read_changes(workspace.paths) if row.run == run]
@@ -167,7 +177,7 @@ def _settled(workspace: Workspace, run: str) -> list[str]:
     return [f"{count(len(lines), 'line')} settled by the rest of the session, and taken out: {first(texts)}; {back}"]
 
 
-def _new_lines(workspace: Workspace, run: str) -> list[tuple[str, str, int]]:
+def _new_lines(workspace: Workspace, run: str) -> NewLines:
     """What stands in the files since this run, by category, the best first: what more conversations said before what
     was said once, the newest before the older. Nothing of what waits in the quarantine. Raises OSError."""
     came = {(row.file, line) for row in read_changes(workspace.paths) if row.run == run for line in row.added}
@@ -414,6 +424,7 @@ def import_memories(workspace: Workspace, path: str, *, apply: bool = False) -> 
     done = run_import(workspace.paths, where, options, utc_now)
     if done.imported:
         feed_facts(workspace, done, utc_now)
+        done.added = len(_came_of(workspace, done)[0])
     return done
 
 
@@ -437,6 +448,7 @@ def imports_text(report: ImportReport) -> str:
     items = f" ({items})" if items else ""
     if report.applied:
         lines.append(f"imported: {count(total, 'item')} of {count(report.imported, 'file')}{items}")
+        lines += [f"of these: {report.added} new, {total - report.added} known"] if total else []
         lines += [f"'knowledge undo {report.run}' takes this back"] if report.run else []
         lines += fed(report.facts)
     else:

@@ -90,6 +90,7 @@ class ImportReport:
     items: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
     imported: int = 0
+    added: int = 0
     facts: dict[str, int] | None = None
     notes: list[str] = field(default_factory=list)
     errors: list[ErrorInfo] = field(default_factory=list)
@@ -116,6 +117,7 @@ class ImportReport:
             "items": self.items,
             "left_out": self.skipped,
             "imported": self.imported,
+            "new": self.added,
             "facts": self.facts,
             "notes": self.notes,
             "failed": failed,
