@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from core.base.answer import Answer
 from core.base.result import KnowledgeError, Ok, attempt
 from core.commands import bullets
 from core.commands.context import context
@@ -430,6 +431,17 @@ def test_a_demo_counts_and_warns_of_no_conversation_of_another_tool(tmp_path: Pa
     assert list(found) == ["home"]
     shown = overview(inside)
     assert not shown.ends and not shown.status.late and not shown.status.late_sources
+
+
+def test_a_conversation_that_failed_is_told_once(tmp_path: Path) -> None:
+    """It stood among those that wait and among those that failed."""
+    workspace = make_home(tmp_path)
+    converse(workspace)
+    harvested(workspace, lambda prompt, schema=None: Answer("no JSON"), Clock())
+    converse(workspace, "later", "bye")
+    shown = overview(workspace)
+    assert (shown.status.ledger["harvest-failed"], shown.status.pending["conversations"]) == (1, 2)
+    assert [row.entry["name"].partition("-")[0] for row in shown.waiting] == ["later"]
 
 
 # --- its folder ------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -28,7 +29,7 @@ from core.context_files import GLOBAL, ContextFile, read_context
 from core.knowledge.categories import CATEGORY_FILES, bullets_in, note_files, read_text
 from core.knowledge.digest import Digest, current_digest
 from core.knowledge.earlier import copies
-from core.knowledge.ledger import counts_by_status, seen_ledger
+from core.knowledge.ledger import Entry, counts_by_status, seen_ledger
 from core.knowledge.run_state import (
     DELETED,
     DIFFERENT,
@@ -92,7 +93,8 @@ class Status:
     late_sources: tuple[str, ...] = ()
     """Which sources those are of."""
     awaited: tuple[Artifact, ...] = ()
-    """The conversations that `pending` counts, for a list of them; the JSON leaves them out."""
+    """The conversations that `pending` counts and the ledger does not call failed, for a list of them; the JSON leaves
+    them out."""
     settings_warnings: tuple[str, ...] = ()
     """What is odd about the settings; the command line says that of every command."""
 
@@ -119,13 +121,14 @@ def status(workspace: Workspace, now: datetime | None = None, problem: str = "")
     digest = digest_state(workspace)
     if stands.digest.state == UNREADABLE:  # while the settings cannot be read, nobody gets it
         digest = replace(digest, injected=False, why=stands.digest.words)
-    counts, waits = counts_by_status({}), counted(workspace, [])
+    entries: Mapping[str, Entry] = {}
     with collected(errors):
-        counts = counts_by_status(seen_ledger(paths))
+        entries = seen_ledger(paths)
+    counts, waits = counts_by_status(entries), counted(workspace, [])
     lost, late = coming(workspace)
     few = sum(counts.values()) < SMALL_LEDGER_ENTRIES
     tasks = _text(paths, "tasks.md", errors)
-    pending, awaited = _pending(workspace, stands.run, now, errors, few=few)
+    pending, awaited = _pending(workspace, stands.run, now, errors, entries, few=few)
     context, memories = _put_into_prompts(workspace)
     return Status(
         home=str(paths.home),
@@ -212,9 +215,16 @@ SMALL_LEDGER_ENTRIES = 1000
 
 
 def _pending(
-    workspace: Workspace, run: RunState, now: datetime | None, errors: list[ErrorInfo], *, few: bool
+    workspace: Workspace,
+    run: RunState,
+    now: datetime | None,
+    errors: list[ErrorInfo],
+    entries: Mapping[str, Entry],
+    *,
+    few: bool,
 ) -> tuple[dict[str, Any], tuple[Artifact, ...]]:
-    """What the next harvest would do in figures, and the conversations that it would read."""
+    """What the next harvest would do in figures, and the conversations that it would read but for those that failed:
+    they have an entry that says so."""
     # Whoever has just begun must not read "pending: 0" beside forty conversations of a tool that nobody has them read.
     request = HarvestRequest(rough=True, look_around=few)
     interrupted = run.state == INTERRUPTED
@@ -235,7 +245,8 @@ def _pending(
         "elsewhere": next((note for note in report.notes if note.startswith(NOT_LOOKED_AT)), ""),
         "interrupted": interrupted,
     }
-    return figures, tuple(step.artifact for step in waiting)
+    told = {step.sha256 for step in waiting if entries.get(step.sha256, {}).get("status") == "harvest-failed"}
+    return figures, tuple(step.artifact for step in waiting if step.sha256 not in told)
 
 
 def _stands(workspace: Workspace, problem: str, errors: list[ErrorInfo]) -> tuple[StoreState, Digest | None]:

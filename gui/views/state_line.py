@@ -47,7 +47,7 @@ HARVEST = HarvestButton("Harvest…", "wheat", LOOK)
 
 
 def waiting_of(state: State) -> int:
-    """How many conversations wait for a harvest."""
+    """How many conversations a harvest would read, those that failed among them."""
     found = state.snapshot
     return int(found.overview.status.pending.get("conversations", 0)) if found is not None else 0
 
@@ -84,7 +84,8 @@ def links(state: State) -> list[Link]:
     if found is None and first is None:
         return []
     counts = found.overview.status.ledger if found is not None else first or {}
-    harvested, failed, waiting = counts.get("harvested", 0), counts.get("harvest-failed", 0), waiting_of(state)
+    harvested, failed = counts.get("harvested", 0), counts.get("harvest-failed", 0)
+    waiting = len(found.overview.waiting) if found is not None else 0  # what failed is told as failed
     parts = []
     book = state.of("knowledge")
     if found is not None and book is not None:
