@@ -17,7 +17,16 @@ from core.base.figures import count, size
 from core.base.paths import Paths
 from core.harvest.classify import UNKNOWN_NAME, UNREAD, classify, is_done, plan_steps
 from core.harvest.proofs import Proofs
-from core.harvest.steps import QUIET_SECONDS, Classified, HarvestOptions, HarvestPlan, Step, expires
+from core.harvest.steps import (
+    FORGOTTEN_BY_YOU,
+    QUIET_SECONDS,
+    Classified,
+    HarvestOptions,
+    HarvestPlan,
+    Limits,
+    Step,
+    expires,
+)
 from core.sources.archive import stand_ins
 from core.sources.artifact import Artifact, HashCache, hash_artifacts
 from core.sources.scan import Scan, scan
@@ -97,7 +106,7 @@ def _judged(
     )
     plan = replace(judged, writing=writing) if writing else judged
     notes = (
-        *_never_read(plan.classified),
+        *_never_read(plan.classified, options.limits),
         *_unknown_names(plan, str(paths.conversations)),
         *_too_large(plan, options.limits.max_source_bytes),
         *_waiting(plan),
@@ -126,14 +135,17 @@ class _ShownSizes:
         return self._known[sha256]
 
 
-def _never_read(classified: Sequence[Classified]) -> list[str]:
-    """A sentence for each thing that has a conversation's place and is none: a user should know why it stays."""
+def _never_read(classified: Sequence[Classified], limits: Limits) -> list[str]:
+    """A sentence for each thing that has a conversation's place and is none, and what the user named and had forgotten:
+    they should know why it stays."""
     odd = [f"stays unread: {row.artifact.name} ({row.reason})" for row in classified if row.artifact.kind == "odd"]
     if len(odd) > ODD_NAMED:
         odd[ODD_NAMED:] = [f"stay unread: {len(odd) - ODD_NAMED} more of that kind"]
     if number := sum(row.reason == UNREAD for row in classified):
         listed = "'knowledge ledger --status harvest-failed' lists them"
         odd.append(f"stay unread: {number} that could not be read before and have not changed ({listed})")
+    if number := sum(row.reason == FORGOTTEN_BY_YOU and limits.names(row.artifact) for row in classified):
+        odd.append(f"{count(number, 'conversation stays', 'conversations stay')} unread: {FORGOTTEN_BY_YOU}")
     return odd
 
 
