@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
+import tests.mcp_tools  # noqa: F401 - describes each tool once
 from core.agents import tools
 from core.agents.tools import HINT
 from core.base.choices import HINT_EVENTS
 from core.base.command_line import command_key, error_key, goals, is_invocation
+from tests.asking import answered
 from tests.cli_call import call
 from tests.shop import ERROR, FAILS, WORKS, edited, kept, ran, shop_fixture, turn  # noqa: F401 - pytest finds the fixture by itself
 
@@ -344,9 +346,12 @@ def test_a_project_in_another_place_is_handed_its_lines_once_that_is_allowed(
     events = [(prompt(ASKS), "towncrier"), (shell(FAILS), WORKS), (edit, "- app.py: The retries")]
     assert [hook(other, said, how) for said, _ in events] == [""] * 3, "not before the user says that it is the same"
     monkeypatch.chdir(other)
+    assert ("retries" in call("notes", "app.py")[1]) == (how == "renamed"), "the file itself is known again"
     assert call("trust", "allow")[0] == 0
     for said, line in events:
         assert line in hook(other, said, how)
+    for told in (call("notes", "app.py")[1], answered("notes", path="app.py")):
+        assert "retries are counted" in told
 
 
 def test_an_event_can_be_switched_off_and_what_was_given_is_listed(shop: Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -21,7 +21,7 @@ from core.base import files
 from core.base.choices import ANY_CATEGORY
 from core.base.figures import count
 from core.base.markdown import Bullet, is_bullet, parse_bullets, sanitise_line, unmarked
-from core.base.project import in_repository
+from core.base.project import in_repository, is_below
 from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.project import EVERY, find_project, projects_named, which_of_name
 from core.commands.row import (
@@ -236,21 +236,32 @@ def notes(workspace: Workspace, path: str, project: str = "") -> Notes:
         asked = os.path.join(workspace.cwd, found or "", path)
     with contextlib.suppress(OSError):
         refresh_notes(workspace.paths)  # a home that cannot be written answers from what it knows
+    projects = _projects(workspace)
     try:
         note, current = (None, path) if elsewhere else notes_for(workspace.paths, asked)
-        if note is None and not elsewhere and (of_tree := notes_for(workspace.paths, in_repository(current)))[0]:
-            note, current = of_tree
+        for place in () if note is not None or elsewhere else _also_at(workspace, current, projects):
+            if (there := notes_for(workspace.paths, place))[0]:
+                note, current = there
+                break
         text = read_text(note) if note is not None else ""
         facts = bullets_in(read_text(workspace.paths.knowledge / CATEGORY["facts"].file), "facts")
     except (OSError, ValueError) as error:
         raise KnowledgeError("unreadable", f"the notes cannot be read: {error}", asked) from error
-    about = facts_about(facts, current, _projects(workspace), workspace.environment)
+    about = facts_about(facts, current, projects, workspace.environment)
     named = [Found("facts", CATEGORY["facts"].file, row) for row in about]
     if note is None:
         roots = [os.path.expanduser(root) for root in workspace.config.file_roots]
         return Notes(current, "", tuple(named), allowed_path(os.path.expanduser(current), roots) is None)
     file = f"files/{note.name}"
     return Notes(current, str(note), (*(Found("files", file, row) for row in parse_bullets(text)), *named))
+
+
+def _also_at(workspace: Workspace, path: str, projects: Projects) -> Iterator[str]:
+    """Where the same file lies besides: in the repository of its work tree, in other places of the project."""
+    yield in_repository(path)
+    here = here_in(os.path.dirname(path), projects, workspace.environment)
+    others = sorted(root for root in here.roots if not is_below(root, here.root))
+    yield from (os.path.join(root, os.path.relpath(path, here.root)) for root in others)
 
 
 @dataclass(frozen=True)
