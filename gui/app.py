@@ -141,9 +141,7 @@ def keep(panel: KnowledgePanel, before: Geometry, glfw: Glfw | None, natural: fl
     # A window as large as its screen is a maximised one: Dear PyGui does not tell.
     full = any(width >= screen[2] and height >= screen[3] - 80 for screen in screens)
     chosen = panel.shell.scale or before.scale
-    now = Geometry(
-        round(x), round(y), width, height, full, 0.0 if chosen == natural else chosen, dict(panel.shell.choices)
-    )
+    now = Geometry(round(x), round(y), width, height, full, 0.0 if chosen == natural else chosen, panel.choices())
     try:
         write_geometry(remembered(before, now))
     except KnowledgeError as failed:

@@ -32,6 +32,7 @@ from gui.toolkit.keys import MODIFIERS, KeyGate
 from gui.toolkit.layout import Columns, box
 from gui.toolkit.styles import PALETTES
 from gui.toolkit.theme import Look
+from gui.views.editing import UNSAVED
 from gui.views.first_start import FirstStart, is_first_start
 from gui.views.harvest_dialog import HarvestDialog
 from gui.views.header import HEADER_HEIGHT, Header
@@ -62,8 +63,8 @@ class KnowledgePanel:
     """One panel on one home. See the top of this file.
 
     `workspace` is the home with its settings; `wake` is called from other threads when a frame is wanted; `palette` is
-    dark or light. `choices` is what was remembered (`gui/geometry.py`); read `shell.choices` and `shell.scale` at the
-    end to remember it again. `own` is the home to come back to where `workspace` is the demo's. `compact`: one column,
+    dark or light. `choices` is what was remembered (`gui/geometry.py`); read `choices()` and `shell.scale` at the end
+    to remember it again. `own` is the home to come back to where `workspace` is the demo's. `compact`: one column,
     however much room there is; `project` is the folder whose knowledge comes first; `on_harvest(report)` hears of every
     harvest that this panel has applied.
     """
@@ -200,6 +201,12 @@ class KnowledgePanel:
             self.jobs.attempt(self._refresh, self.shell.state)
         moved = self.look.tick()
         return 0.0 if worked or moved or self.shell.dirty or self.jobs.waiting() else None
+
+    def choices(self) -> dict[str, str]:
+        """What is remembered for the next start: theme, view, and a bullet that is written and not saved."""
+        knowledge: Any = self.workbench.views[VIEWS[0].name]
+        unsaved = knowledge.session.unsaved
+        return {**self.shell.choices, **({UNSAVED: unsaved} if unsaved else {})}
 
     def dispose(self) -> None:
         """Cancel what runs and wait for it (a harvest ends after its current step), delete every item."""

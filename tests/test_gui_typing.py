@@ -92,6 +92,31 @@ def test_a_line_is_added_at_once_to_a_list_longer_than_the_window(desk: Desk, at
         assert view.session.editor.words == "So it is" and view.list.canvas.scroll == 0
 
 
+def test_words_that_were_not_saved_are_there_again_after_the_window_was_closed(desk: Desk, at_home: Path) -> None:
+    workspace = workspace_at(at_home)
+    assert isinstance(attempt(add, workspace, "facts", "The kettle boils"), Ok)
+    with seated(desk, workspace) as seat:
+        desk.press(control_of("knowledge"))
+        seat.settle()
+        desk.press("Down")
+        at_once(seat, "key", "e", "type", "--delay", "1", "Mine: ")
+        choices = seat.panel.choices()
+    assert isinstance(attempt(add, workspace, "facts", "Another"), Ok)
+    elsewhere = workspace_at(at_home / "elsewhere")
+    assert isinstance(attempt(add, elsewhere, "facts", "The kettle boils"), Ok)
+    with seated(desk, elsewhere, choices=choices) as seat:
+        other: Any = seat.panel.workbench.views["knowledge"]
+        assert not other.is_editing
+        choices = seat.panel.choices()
+    with seated(desk, workspace, choices=choices) as seat:
+        view: Any = seat.panel.workbench.views["knowledge"]
+        assert view.session.editor.words == "Mine: The kettle boils"
+        at_once(seat, "key", "ctrl+Return")
+        rows = {row.text for row in view.list.rows}
+        assert {"Mine: The kettle boils", "Another"} <= rows and "The kettle boils" not in rows
+        assert "unsaved" not in seat.panel.choices()
+
+
 def test_an_edit_and_the_next_key_at_once_are_both_done(desk: Desk, at_home: Path) -> None:
     """The panel must not take its own write for somebody else's."""
     workspace = workspace_at(at_home)

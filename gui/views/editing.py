@@ -6,7 +6,8 @@ itself says something else by then, it is shown before anything is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,9 @@ OTHER_WORDS = "other-words"
 ATTEMPTS = 5
 """How often a user's words are tried on the file as it is now, while a harvest changes it again and again."""
 ADDING: BulletKey = ("", "", 0)
+UNSAVED = "unsaved"
+"""The name under which such words are remembered."""
+NOT_SAVED = "Written when the window was closed, and not saved"
 STAYS = "Where it came from stays with it"
 STAY = "It changes in all {} lines that say it; where they came from stays"
 
@@ -139,6 +143,30 @@ class BulletSession:
         self.target = target
         self.editor.begin(target.words, note, save or ("Save" if target.one is not None else "Add"), mine=mine)
         self._on_arrange()
+
+    @property
+    def unsaved(self) -> str:
+        """What is written and not saved, for `resume` at the next start; "" for nothing."""
+        target, typed = self.target, self.editor.words
+        if target is None or typed.split() in ([], target.words.split()):
+            return ""
+        return json.dumps([str(target.home), target.category, target.words, typed])
+
+    def resume(self, unsaved: str, known: Mapping[BulletKey, Said]) -> bool:
+        """Open the editor with what was `unsaved`, on the bullet that it was about or, where that says something else
+        by now, as a new one. False where it is of another home."""
+        try:
+            home, category, was, typed = json.loads(unsaved)
+        except (ValueError, TypeError):
+            return True  # nobody can read it
+        if home != str(self._home) or category not in NAMES:
+            return False
+        target = BulletTarget(self._home, ADDING, category)
+        for key, one in known.items():
+            if (one.found.category, one.found.bullet.text) == (category, was):
+                target = BulletTarget(self._home, key, category, one)
+        self.open(target, NOT_SAVED, mine=typed)
+        return True
 
     def cover(self) -> None:
         """Keep the editor in its place."""

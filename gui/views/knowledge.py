@@ -21,7 +21,7 @@ from gui.toolkit.messages import Teach
 from gui.toolkit.theme import Look
 from gui.toolkit.typeset import lettered
 from gui.views import knowledge_rows, memories
-from gui.views.editing import BulletSession
+from gui.views.editing import UNSAVED, BulletSession
 from gui.views.knowledge_rows import (
     ACTIONS,
     ALL,
@@ -147,6 +147,9 @@ class KnowledgeView(ListView):
             self._wanted = wanted
             self._go(wanted)
         if state.view == self.name:
+            unsaved = self._shell.choice(UNSAVED) if state.snapshot is not None and not self.is_editing else ""
+            if unsaved and self.session.resume(unsaved, self.data.said):
+                del self._shell.choices[UNSAVED]
             self.looks.ask(state.returns, self.data, state.snapshot)
 
     def _go(self, wanted: Selection) -> None:
