@@ -138,68 +138,93 @@ def is_persons(text: str) -> bool:
 def projects_of(entries: Mapping[str, Mapping[str, Any]]) -> Projects:
     """The projects of every name in the ledger. A name that only conversations of the host have is left out while no
     project of theirs is known."""
-    found: dict[int, frozenset[_Place]] = {}  # by the hash of a name and a path
-    names: list[str] = []  # theirs, in the same order
-    same: dict[frozenset[Any], frozenset[Any]] = {}  # equal sets are kept once: there are few projects, and many names
-    persons: set[tuple[str, str]] = set()
-    roots: dict[str, str] = {}
-    first: dict[_Place, tuple[str, str]] = {}
-    newest: dict[str, tuple[str, str, str]] = {}
-    recent: dict[_Place, dict[str, Recent]] = {}
-
-    def add(name: str, path: object, more: Iterable[_Place]) -> None:
-        at = hash((name, path))
-        if at not in found:
-            names.append(name)
-        places = found.get(at, frozenset()).union(more)
-        found[at] = same.setdefault(places, places)
-
+    told = _Told()
     for entry in entries.values():
+        told.read(entry)
+    told.add_cited()
+    return told.projects()
+
+
+class _Told:
+    """What the ledger tells of projects, entry by entry: a place is a top folder with the key of its repository."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, frozenset[_Place]] = {}  # by the hash of a name and a path
+        self._names: list[str] = []  # theirs, in the same order
+        self._same: dict[frozenset[Any], frozenset[Any]] = {}  # equal sets are kept once: few projects, many names
+        self._persons: set[tuple[str, str]] = set()
+        self._roots: dict[str, str] = {}
+        self._first: dict[_Place, tuple[str, str]] = {}
+        self._newest: dict[str, tuple[str, str, str]] = {}
+        self._recent: dict[_Place, dict[str, Recent]] = {}
+
+    def read(self, entry: Mapping[str, Any]) -> None:
+        """Take in one entry."""
         path, folder, name = str(entry.get("path", "")), entry.get("project"), entry_name(entry)
         if isinstance(marks := entry.get("person"), list):
-            persons |= {(name, mark) for mark in marks if isinstance(mark, str)}
+            self._persons |= {(name, mark) for mark in marks if isinstance(mark, str)}
         if isinstance(folder, str) and folder:
-            root, key = entry.get("project_root"), str(entry.get("project_key") or "")
-            if not isinstance(root, str) or not root:
-                root = roots[folder] if folder in roots else roots.setdefault(folder, project_root(folder) or UNTOLD)
-            place = (root, key if root != UNTOLD else "")
-            add(name, path, {place})
+            place = self._place_of(folder, entry)
+            self._add(name, path, {place})
+            root, key = place
             if root != UNTOLD:
                 when = (str(entry.get("at", "")), str(entry.get("date", "")))
-                first[place] = min(first.get(place, when), when)
-                newest[root] = max(newest.get(root, ("", "", "")), (*when, key) if key else ("", "", ""))
-                _note_recent(recent.setdefault(place, {}), name, entry)
+                self._first[place] = min(self._first.get(place, when), when)
+                newest = self._newest.get(root, ("", "", ""))
+                self._newest[root] = max(newest, (*when, key) if key else ("", "", ""))
+                _note_recent(self._recent.setdefault(place, {}), name, entry)
         elif entry.get("status") == "harvested":
-            add(name, path, () if is_users(entry) else {(UNTOLD, "")})
-    for name, at in zip([*names], [*found], strict=True):
-        if (cited := sanitise_name(cited_name(name))) != name:
-            add(cited, at, found[at])
-            persons |= {(cited, mark) for one, mark in [*persons] if one == name}
+            self._add(name, path, () if is_users(entry) else {(UNTOLD, "")})
 
-    def called(place: _Place) -> str:
+    def _place_of(self, folder: str, entry: Mapping[str, Any]) -> _Place:
+        root, key = entry.get("project_root"), str(entry.get("project_key") or "")
+        if not isinstance(root, str) or not root:
+            if folder not in self._roots:
+                self._roots[folder] = project_root(folder) or UNTOLD
+            root = self._roots[folder]
+        return root, key if root != UNTOLD else ""
+
+    def _add(self, name: str, path: object, more: Iterable[_Place]) -> None:
+        at = hash((name, path))
+        if at not in self._found:
+            self._names.append(name)
+        places = self._found.get(at, frozenset()).union(more)
+        self._found[at] = self._same.setdefault(places, places)
+
+    def add_cited(self) -> None:
+        """Names as provenances cite them stand for the same."""
+        for name, at in zip([*self._names], [*self._found], strict=True):
+            if (cited := sanitise_name(cited_name(name))) != name:
+                self._add(cited, at, self._found[at])
+                self._persons |= {(cited, mark) for one, mark in [*self._persons] if one == name}
+
+    def _called(self, place: _Place) -> str:
         root, key = place
         # Another repository lay there before: what was learned in it is not this one's.
-        return f"{key} {root}" if key and not same_key(key, newest[root][2]) else root
+        return f"{key} {root}" if key and not same_key(key, self._newest[root][2]) else root
 
-    # An earlier part of one and the same conversation may not have told its folder yet: that is not another one.
-    projects = Projects()
-    for name, places in zip(names, found.values(), strict=True):
-        told = {*map(called, places)}
-        known = projects.get(name, frozenset()).union(told - {UNTOLD} or told or {NOWHERE})
-        projects[name] = same.setdefault(known, known)
-    for name in [name for name, known in projects.items() if known == {NOWHERE}]:
-        del projects[name]
-    projects.persons = frozenset(persons)
-    order = sorted(first, key=lambda place: (first[place], place))
-    projects.places = {
-        one: newest[place[0]][2] if one == place[0] else place[1] for place in order for one in (called(place),)
-    }
-    held: dict[str, dict[str, Recent]] = {}
-    for place, rows in recent.items():
-        for row in rows.values():
-            _keep_recent(held.setdefault(called(place), {}), row)
-    projects.recent = {root: sorted(rows.values(), reverse=True)[:RECENT_AT_MOST] for root, rows in held.items()}
-    return projects
+    def projects(self) -> Projects:
+        """All of it, by name."""
+        # An earlier part of one and the same conversation may not have told its folder yet: that is not another one.
+        projects = Projects()
+        for name, places in zip(self._names, self._found.values(), strict=True):
+            told = {*map(self._called, places)}
+            known = projects.get(name, frozenset()).union(told - {UNTOLD} or told or {NOWHERE})
+            projects[name] = self._same.setdefault(known, known)
+        for name in [name for name, known in projects.items() if known == {NOWHERE}]:
+            del projects[name]
+        projects.persons = frozenset(self._persons)
+        keys: dict[str, str] = {}
+        for place in sorted(self._first, key=lambda place: (self._first[place], place)):
+            called = self._called(place)
+            keys[called] = self._newest[place[0]][2] if called == place[0] else place[1]
+        projects.places = keys
+        held: dict[str, dict[str, Recent]] = {}
+        for place, rows in self._recent.items():
+            for row in rows.values():
+                _keep_recent(held.setdefault(self._called(place), {}), row)
+        projects.recent = {root: sorted(rows.values(), reverse=True)[:RECENT_AT_MOST] for root, rows in held.items()}
+        return projects
 
 
 def recent_in(here: Here, projects: Projects) -> list[Recent]:
