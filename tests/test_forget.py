@@ -261,7 +261,7 @@ def test_a_forgotten_conversation_is_no_new_one_and_nobody_warns_of_its_end(
     assert call("forget", "claude_code/s1", "--strike", *home)[0] == 0
     told = [call(*words, *home)[1] for words in (("sources",), ("harvest",), ("doctor",))]
     assert " new" not in told[0] and "not looked at" not in told[1] and "will be deleted" not in told[2], told
-    assert "forgotten" not in told[1]
+    assert "as you asked" not in told[1]
     assert "1 conversation stays unread: forgotten, as you asked" in call("harvest", "--source", str(file), *home)[1]
 
 
