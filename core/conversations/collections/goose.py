@@ -1,7 +1,8 @@
 """Goose's database `sessions.db`: `sessions(id, name, description, working_dir, session_type, updated_at …)` and
 `messages(id, session_id, role, content_json, created_timestamp, metadata_json)`.
 
-After `crates/goose/src/session/session_manager.rs` of block/goose. Sessions of sub-agents are delegated ones.
+After `crates/goose/src/session/session_manager.rs` of block/goose. What sub-agents, scheduled recipes and hidden
+sessions are asked was typed by nobody.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from core.conversations.collections.store_file import StoredSession, StoreFile, 
 from core.conversations.formats import goose
 
 NAME = "goose"
-_DELEGATED = ("sub_agent", "subagent")
+_DELEGATED = ("sub_agent", "subagent", "scheduled", "hidden")
 
 
 def fits(store: StoreFile) -> bool:

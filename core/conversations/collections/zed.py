@@ -4,6 +4,7 @@
 `{"User": {content}}` or `{"Agent": {content, tool_results}}`, a block of its content `{"Text": …}`, `{"Mention": {uri,
 content}}`, `{"ToolUse": {id, name, input}}`; up to version 0.2 it is `{role, segments, tool_uses, tool_results}`. After
 `crates/agent/src/db.rs`, `thread.rs` and `legacy_thread.rs` of zed-industries/zed. Messages have no times of their own.
+In a thread that is `imported` somebody else is the user.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
         rows = tables_of(thread.get("messages"))
         model = text_of(table_of(thread.get("model")).get("model"))
         for left, row in enumerate(rows, start=1 - len(rows)):
-            yield row | ({"model": model} if model else {}) | ({} if left else {"time": iso_time(at)})
+            more = {"model": model} if model else {}
+            more |= {} if left else {"time": iso_time(at)}
+            yield row | more | ({"imported": True} if thread.get("imported") is True else {})
 
 
 def _thread(kind: Any, data: bytes, path: str) -> dict[str, Any]:
@@ -57,6 +60,7 @@ def _thread(kind: Any, data: bytes, path: str) -> dict[str, Any]:
 
 def read_record(value: dict[str, Any], reading: Reading) -> None:
     reading.model = text_of(value.get("model")) or reading.model
+    reading.delegated = reading.delegated or value.get("imported") is True
     if isinstance(value.get("User"), dict):
         _read_person(list_of(value["User"].get("content")), reading)
     elif isinstance(value.get("Agent"), dict):
