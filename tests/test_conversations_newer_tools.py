@@ -146,6 +146,33 @@ def test_kiro() -> None:
     assert [outcome(event) for event in calls(read)] == [("shell", True, True, "no rule")]
 
 
+def test_calls_and_answers_of_the_second_version_of_roo() -> None:
+    """What the user answered stands in the result of the tool that asked them."""
+
+    def used(id: str, tool: str, **given: Any) -> dict[str, Any]:
+        return {"type": "tool-call", "toolCallId": id, "toolName": tool, "input": given}
+
+    def back(id: str, tool: str, output: Any) -> dict[str, Any]:
+        content = [{"type": "tool-result", "toolCallId": id, "toolName": tool, "output": output}]
+        return {"role": "tool", "content": content, "ts": 1_767_000_002}
+
+    def text(words: str) -> dict[str, Any]:
+        return {"type": "text", "text": words}
+
+    asked = {"type": "text", "value": "<answer>\nPort 8443, please\n</answer>"}
+    data = document({"version": 2, "messages": [
+        {"role": "user", "content": [text("<task>\nbuild it\n</task>")], "ts": 1_767_000_000},
+        {"role": "assistant", "content": [text("Yes."), used("a", "execute_command", command="make")]},
+        back("a", "execute_command", "[ERROR] no rule"),
+        {"role": "assistant", "content": [used("b", "ask_followup_question", question="Which port?")]},
+        back("b", "ask_followup_question", asked),
+        {"role": "user", "content": "What was said before, in short", "isSummary": True},
+    ]})  # fmt: skip
+    read = check_records(data, "cline")
+    assert said(read, "user") == ["build it", "Port 8443, please"]
+    assert next(map(outcome, calls(read))) == ("execute_command", True, True, "[ERROR] no rule")
+
+
 def test_a_store_of_tables_with_the_same_names_is_told_apart(tmp_path: Path) -> None:
     """Three tools call their tables `sessions` and `messages`."""
     path = tmp_path / "a.db"

@@ -1,6 +1,7 @@
 """The task folders of Cline and Roo Code: `api_conversation_history.json`.
 
-It is the array of messages that the model was sent (Roo's second version: the same in `{version, messages}`).
+It is the array of messages that the model was sent. Roo's second version is `{version: 2, messages}` with blocks
+`tool-call` and, in messages of the role `tool`, `tool-result` (`src/core/task-persistence/rooMessage.ts`).
 `ui_messages.json` beside it, what the user saw, tells the same task and is not read. Roo keeps condensed turns beside
 their summary (`isSummary`, `condenseParent`; see `src/core/task-persistence/apiMessages.ts` of that project): the turns
 are read, the summary is context.
@@ -8,6 +9,7 @@ are read, the summary is context.
 
 from __future__ import annotations
 
+import json
 import re
 from functools import partial
 from typing import Any
@@ -37,7 +39,7 @@ def read(name: str, data: bytes) -> Conversation:
     reading = Reading(skipped=int(found.torn))
     folder, tools = "", dict[str, str]()
     for value in reading.values(found.records() or found.records("messages"), "ts"):
-        if value.get("role") in ("user", "assistant"):
+        if value.get("role") in ("user", "assistant", "tool"):
             named = _read_sent(value, reading, tools)
             folder = folder or named
         elif value.get("type") != "reasoning":
@@ -51,7 +53,7 @@ def _read_sent(value: dict[str, Any], reading: Reading, tools: dict[str, str]) -
     # A result's head and the result itself can stand in two blocks: a user's texts are understood together.
     sent: list[str] = []
     user, summary = value["role"] == "user", value.get("isSummary") or value.get("isTruncationMarker")
-    for block in content if isinstance(content, list) else [content]:
+    for block in map(_as_before, content) if isinstance(content, list) else [content]:
         kind = kind_of(block) if isinstance(block, dict) else "text"
         text = text_of([block])
         if kind == "tool_use" and isinstance(block, dict):
@@ -76,6 +78,28 @@ def _read_sent(value: dict[str, Any], reading: Reading, tools: dict[str, str]) -
         reading.settle(tool, output, change=partial(result_of, text=output, start=reading.place[1]))
     found = _FOLDER.search(text)
     return found[1] if found else ""
+
+
+def _as_before(block: Any) -> Any:
+    """A block of Roo's second version as the first one had it."""
+    kind = kind_of(block)
+    if kind == "tool-call":
+        given = {"id": block.get("toolCallId"), "name": block.get("toolName"), "input": block.get("input")}
+        return {"type": "tool_use", **given}
+    if kind == "tool-result":
+        text = _output(block.get("output"))
+        failed = text.lstrip().startswith("[ERROR]") or None
+        return {"type": "tool_result", "tool_use_id": block.get("toolCallId"), "content": text, "is_error": failed}
+    return block
+
+
+def _output(value: Any) -> str:
+    """What came back: a text, `{type, value}`, or a list of such and of `{type, text}`."""
+    if isinstance(value, list):
+        return "\n".join(filter(None, map(_output, value)))
+    if isinstance(value, dict):
+        return _output(value["value"]) if "value" in value else text_of(value.get("text")) or json.dumps(value)
+    return text_of(value)
 
 
 def _read_text(text: str, reading: Reading, user: bool) -> None:
