@@ -438,6 +438,26 @@ def test_a_long_question_is_not_weak_for_the_words_that_no_answer_repeats(shop: 
     assert "weak:" in answered("find", query=asked.replace("zebra importer stalls", "tariff calculator rounds"))
 
 
+def test_a_line_with_half_of_the_question_stands_before_a_long_session(shop: Path) -> None:
+    """An agent had saved the version of go, and five sessions in which `.go` occurs stood in its place."""
+    for at in range(6):
+        kept_talk(
+            shop, f"g{at}", [f"Which file does step {at} need?", f"The go file of step {at}, in another version."]
+        )
+    assert call("save", "The shop needs go 1.24 because of iterators")[0] == 0
+    assert "\n1. [memory, " in answered("find", query="which go version does the shop need?")
+
+
+def test_a_word_that_only_a_line_has_is_no_slip_of_the_hand(shop: Path) -> None:
+    """It was taken for one that is spelled alike in a conversation, and the line was left out."""
+    kept_talk(shop, "g1", ["What about the others?", "The others are listed in the table of prints."])
+    assert call("add", "facts", "Otters sleep in the third hall")[0] == 0
+    found = answered("find", query="otters")
+    assert "Otters sleep" in found and "nobody said" not in found and "weak" not in found
+    assert "taken for" not in answered("find", query='"ottars"')
+    assert "it was taken for others" in answered("find", query="othrs")
+
+
 def test_a_hit_that_does_not_fit_is_shortened_and_not_dropped(shop: Path) -> None:
     """What was left out of a long answer was the rule that holds, and there was room for most of it."""
 
@@ -445,7 +465,8 @@ def test_a_hit_that_does_not_fit_is_shortened_and_not_dropped(shop: Path) -> Non
         return " ".join(f"part{at}x" for at in range(start, start + number))
 
     said = [f"The parcel printer jams on {words(at * 5, 5)}." for at in range(60)]
-    kept_talk(shop, "s8", ["Why does the parcel printer jam?", "\n".join(said)])
+    asked = "Why does the parcel printer jam in the northern hall each winter morning?"
+    kept_talk(shop, "s8", [asked, "\n".join(said)])
     kept = shop.parents[1] / ".manual_slop" / "knowledge"
     kept.mkdir(parents=True, exist_ok=True)
     rules = [
@@ -454,7 +475,7 @@ def test_a_hit_that_does_not_fit_is_shortened_and_not_dropped(shop: Path) -> Non
     ]
     bullets = [f"- {rule} [from: claude_code/s8, 2026-05-06]\n" for rule in rules]
     (kept / "decisions.md").write_text("# Decisions\n\n" + "".join(bullets))
-    found = answered("find", query="why does the parcel printer jam?")
+    found = answered("find", query=asked)
     shortened = [row for row in found.splitlines() if "[decision" in row and ". … → s8" in row]
     assert len(found) <= 3400 and len(shortened) == 1, found
 

@@ -114,13 +114,17 @@ def parse_query(text: str, database: sqlite3.Connection, stems: Stems, likely: s
 
 
 def spelled(query: Query, between: Between, texts_with: Callable[[str], Iterable[str]], stems: Stems) -> Query:
-    """The query with words that stand nowhere taken for those most like them. `between` gives the stems of the index
-    from one to another, each with how many entries have it, `texts_with` some texts that have a stem."""
+    """The query with words that stand nowhere taken for those most like them, but for what stands in quotation marks
+    and what another index has as it was typed. `between` gives the stems of the index from one to another, each with
+    how many entries have it, `texts_with` some texts that have a stem."""
     if all(term.found for term in query.terms):
         return query
 
+    kept = stems.as_typed.union(words_of(" ".join(query.phrases)))
+
     def right(term: Term) -> Term:
-        return term if term.found else _spelled_alike(term, between, texts_with, stems, query.entries)
+        stands = term.found or term.word in kept
+        return term if stands else _spelled_alike(term, between, texts_with, stems, query.entries)
 
     return replace(query, terms=tuple(map(right, query.terms)))
 

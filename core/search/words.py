@@ -79,9 +79,11 @@ def folded(text: str) -> str:
 
 
 class Stems:
-    """Words to stems, by the very tokenizer of the index, each word looked up once in the life of a process."""
+    """Words to stems, by the very tokenizer of the index, each word looked up once in the life of a process. Words
+    `as_typed` stand somewhere else, and are no slips of the hand where the index has none of them."""
 
     def __init__(self) -> None:
+        self.as_typed: set[str] = set()
         self._known: dict[str, str] = {}
         self._database = sqlite3.connect(":memory:", check_same_thread=False)
         self._database.execute(f"CREATE VIRTUAL TABLE words USING fts5(word, content='', tokenize=\"{TOKENIZER}\")")

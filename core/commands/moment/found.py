@@ -127,10 +127,29 @@ def chosen_rows(rows: Sequence[FoundRow], task: str, limit: int) -> list[FoundRo
     firm = [row for row in told if not row.weak]
     few = sum(row.own for row in firm) < WEAK_SHOWN
     weak = [row for row in told if row.weak and ((row.own and few) or not firm)][:WEAK_SHOWN]
-    ranked = _what_helped_first(sorted((*firm, *weak), key=_group), task)
+    ranked = _what_helped_first(_lines_first(sorted((*firm, *weak), key=_group)), task)
     elsewhere = OTHERS_SHOWN if any(row.own for row in ranked) else limit
     ranked = [row for row in ranked if row.own] + [row for row in ranked if not row.own][:elsewhere]
     return record.warned_last(ranked, lambda row: row.served.stands_last(task), limit, _group)
+
+
+SAYS_HALF = 0.5
+"""The share of the question from which a line stands before a conversation that has no more of it."""
+_LINES = ("bullet", "note", "memory", "fact")
+
+
+def _lines_first(rows: Sequence[FoundRow]) -> list[FoundRow]:
+    """One statement with half of the question says it, while a long session has such words anywhere."""
+    order: list[FoundRow] = []
+    for row in rows:
+        at = len(order)
+        while row.kind in _LINES and row.sharp >= SAYS_HALF and at and _group(order[at - 1]) == _group(row):
+            before = order[at - 1]
+            if not before.places or before.sharp > row.sharp:
+                break
+            at -= 1
+        order.insert(at, row)
+    return order
 
 
 def _what_helped_first(rows: Sequence[FoundRow], task: str) -> list[FoundRow]:

@@ -85,13 +85,12 @@ class Look:
         self._tells = wide.tells_conversation
         self._tells_use = wide.tells_use if asked.scope is not None and not wide.everything else None
         self._stems = Stems()
-        self._query = parse_query(text, database, self._stems, asked.likely) if database is not None else None
-        self.least = _least(self._query)
+        self._likely = asked.likely
+        self._parse()
         self.is_open, self.waiting = database is not None, brought.waiting
         self.dated = bool(wanted.since or wanted.before)
         self.narrowed = bool(wanted.sources or wanted.role or tag or not text.strip())
         self.filtered = bool(kind or tag or self.dated or wanted.sources or wanted.role)
-        self._likely = asked.likely
         self._texts: list[str] = []
         self._weighed: dict[tuple[int, tuple[int, ...]], Weighed | None] = {}
         self.is_exact = self.none_open = False
@@ -101,6 +100,13 @@ class Look:
         self.nothing: list[str] = []
         self.warnings: list[str] = []
         self.asides: tuple[str, ...] = ()
+
+    def _parse(self) -> None:
+        """The question against the index of conversations."""
+        self._query: Query | None = None
+        if self._database is not None:
+            self._query = parse_query(self.text, self._database, self._stems, self._likely)
+        self.least = _least(self._query)
 
     def rows(self, scope: Scope, *, is_own: bool, tells: bool = True) -> list[FoundRow]:
         """The hits of a scope, best first: firm ones before weak ones. Without `tells` they only become `hits`."""
@@ -134,6 +140,7 @@ class Look:
                 self._workspace, self.text, self._kind, wanted.since, self._tag, self._most, wanted.before, scope
             )
             entries = report.hits
+            self._keep_as_typed(entries)
             self.entries = 0 if report.nothing.startswith("nothing is known") else report.entries
             self.warnings += [one for one in report.warnings if one not in self.warnings]
             self.nothing += [report.nothing] if report.nothing else []
@@ -146,6 +153,13 @@ class Look:
             spoken, self.turns, self.understood, self.asides = found.hits, found.turns, found.note, found.warnings
             self.nothing += [found.nothing] if found.nothing else []
         return entries, spoken
+
+    def _keep_as_typed(self, entries: Sequence[Hit]) -> None:
+        """A word that nobody said and that a line has is no slip of the hand."""
+        stand = {word for hit in entries for word in words_of(f"{hit.entry.title} {hit.entry.text}")}
+        if typed := stand.intersection(term.typed for term in self._terms):
+            self._stems.as_typed |= typed
+            self._parse()
 
     def _once(self, spoken: Sequence[ConversationHit]) -> list[ConversationHit]:
         """Each session once, in the place of its first hit: the longest of its copies, its export and the index of its
