@@ -260,3 +260,50 @@ def test_a_task_ticked_by_hand_stays_done_when_its_harvest_is_undone_and_made_ag
     world.limits(again=True)
     world.run(says(tasks_open=[{"statement": "Renew the certificate"}]))
     assert world.text("tasks.md") == ticked
+
+
+@pytest.mark.parametrize("how", ["rm", "rm --forever --yes"])
+def test_a_task_with_a_box_is_removed_and_nobody_offers_it_again(world: World, how: str) -> None:
+    """Its words were kept with the box: they stayed in the record for good, and `review` put the line back."""
+    world.converse("a")
+    world.run(says(tasks_open=[{"statement": "Write the zebra import for the partner portal"}]))
+    world.knowledge("tasks.md", world.text("tasks.md").replace("- Write", "- [ ] Write"))
+    act, *options = how.split()
+    ask(world, act, "tasks", "zebra", *options)
+    call("--home", str(world.paths.home), "review", "all", "vanished", "--yes")
+    assert "zebra" not in world.text("tasks.md")
+    held = [path.name for path in world.paths.knowledge.rglob("*") if path.is_file() and b"zebra" in path.read_bytes()]
+    assert bool(held) is not bool(options), held
+
+
+def test_the_halves_of_a_wrapped_line_go_for_good_with_it(world: World) -> None:
+    ask(world, "add", "facts", "The zebra quokka server of the customer listens on port 5544 since spring")
+    world.knowledge("facts.md", world.text("facts.md").replace(" on port", "\n  on port"))
+    run = re.search(r"undo (edit-\S+)'", ask(world, "rm", "facts", "zebra quokka", "--strike"))
+    assert run is not None
+    ask(world, "undo", run[1])
+    ask(world, "rm", "facts", "zebra quokka", "--forever", "--yes")
+    held = [path.name for path in world.paths.knowledge.rglob("*") if path.is_file() and b"5544" in path.read_bytes()]
+    assert held == []
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "words", "now"),
+    [
+        ("tasks", "- [ ] Call the plumber", "[x] Call the plumber today", "- [x] Call the plumber today"),
+        ("tasks", "- [x] Call the plumber", "Call the plumber today", "- [x] Call the plumber today"),
+        ("facts", "- [x] the plumber of the table is sold", "The plumber is sold", "- The plumber is sold"),
+    ],
+)
+def test_an_edit_leaves_one_box_and_takes_no_other_word_for_one(
+    world: World, file: str, line: str, words: str, now: str
+) -> None:
+    heads = {"tasks": "# Tasks\n\n## Open\n\n", "facts": "# Facts\n\n"}
+    world.knowledge(f"{file}.md", f"{heads[file]}{line}\n")
+    ask(world, "edit", file, "plumber", words)
+    assert world.text(f"{file}.md") == f"{heads[file]}{now}\n"
+
+
+def test_a_task_with_a_box_that_is_done_is_told_as_moved(world: World) -> None:
+    world.knowledge("tasks.md", "# Tasks\n\n## Open\n\n- [ ] Call the plumber\n")
+    assert "moved to Done: Call the plumber\n" in ask(world, "done", "plumber")

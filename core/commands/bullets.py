@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from core.base import files
 from core.base.choices import ANY_CATEGORY
 from core.base.figures import count
-from core.base.markdown import Bullet, is_bullet, parse_bullets, sanitise_line, unmarked
+from core.base.markdown import Bullet, is_bullet, parse_bullets, sanitise_line, unmarked, without_box
 from core.base.project import in_repository, is_below
 from core.base.result import KnowledgeError, attempt, disk_errors
 from core.commands.project import EVERY, find_project, projects_named, which_of_name
@@ -416,9 +416,10 @@ def _bullet(bullet: Bullet) -> str:
 def moved_text(section: str, edited: Edited) -> str:
     """A task that is done says the same as before: what changed is where it stands."""
     tasks = [line for line in edited.removed if is_bullet(line)]
-    if not tasks or not set(tasks) <= set(edited.added):
+    words = [without_box(unmarked(line)) for line in tasks]
+    if not tasks or not {*words} <= {without_box(unmarked(line)) for line in edited.added}:
         return change_text(edited)
-    rows = [edited.file, *(f"  moved to {section}: {unmarked(line)}" for line in tasks)]
+    rows = [edited.file, *(f"  moved to {section}: {line}" for line in words)]
     rows += [f"'knowledge undo {edited.run}' takes this back", *([f"note: {edited.warning}"] if edited.warning else [])]
     return "\n".join(rows) + "\n"
 

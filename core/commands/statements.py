@@ -25,7 +25,7 @@ from core.commands.workspace import Clock, Workspace, utc_now, without_secrets
 from core.experience.record import follow
 from core.knowledge import bullet_text
 from core.knowledge.bullet_text import BulletRef
-from core.knowledge.categories import CATEGORY, bullets_in, note_files, read_text
+from core.knowledge.categories import CATEGORY, TASKS_FILE, bullets_in, note_files, read_text
 from core.knowledge.confirmed import confirmed_bullets, read_confirmed
 from core.knowledge.digest import emptied, regenerate_digest
 from core.knowledge.edit import Edited, bring_back, change_file, new_edit_run, remember
@@ -351,8 +351,9 @@ def _said_beside(paths: Paths, refs: Sequence[BulletRef]) -> set[str]:
 
 
 def text_of(ref: BulletRef) -> str:
-    """What a line says, without dash, provenance and the marks of one that is struck through."""
-    [bullet] = parse_bullets(ref.raw)
+    """What a line says, without dash, provenance and the marks of one that is struck through; of a task without its
+    box."""
+    [bullet] = parse_bullets(f"## Open\n{ref.raw}" if ref.file == TASKS_FILE else ref.raw)
     return bullet.text
 
 

@@ -89,15 +89,16 @@ def _standing(lines: Sequence[str], at: int) -> tuple[str, int]:
 # --- one line --------------------------------------------------------------------------------------------------------
 
 
-def _parts(raw: str) -> tuple[str, str, str]:
+def _parts(ref: BulletRef) -> tuple[str, str, str]:
     """`- ` with odd spacing and the box of a task, the text, and all that follows it (spaces, provenance). Of a line
     that was struck through as a whole the text alone is."""
+    raw = ref.raw
     _, provenance = split_provenance(raw[2:])
     tail = str(provenance) if provenance is not None else ""
     head = raw.rstrip().removesuffix(tail)
     text = head[2:].strip()
     start = head.index(text, 2) if text else len(head)
-    if box := BOX.match(text):
+    if ref.file == TASKS_FILE and (box := BOX.match(text)):
         start, text = start + box.end(), text[box.end() :]
     if is_struck(text) and provenance is None:
         inner, provenance = split_provenance(text[2:-2])
@@ -107,16 +108,17 @@ def _parts(raw: str) -> tuple[str, str, str]:
 
 
 def with_text(lines: list[str], ref: BulletRef, text: str) -> list[Hunk]:
-    """Other words; provenance, strike-through and indented lines stay."""
+    """Other words; provenance, strike-through and indented lines stay, and the box of a task where they bring none."""
     clean = clean_text(text)
-    lead, old, tail = _parts(ref.raw)
+    lead, old, tail = _parts(ref)
+    lead = BOX.sub("", lead) if BOX.match(clean) else lead
     new = f"~~{clean}~~" if is_struck(old) else clean
     return _with_line(lines, ref, f"{lead}{new}{tail}")
 
 
 def struck(lines: list[str], ref: BulletRef) -> list[Hunk]:
     """`- ~~text~~ [from: …]`: out of the digest, still to be read."""
-    lead, text, tail = _parts(ref.raw)
+    lead, text, tail = _parts(ref)
     if is_struck(text):
         raise KnowledgeError("already-struck", "this bullet is struck through already", ref.file)
     if not text:
@@ -126,7 +128,7 @@ def struck(lines: list[str], ref: BulletRef) -> list[Hunk]:
 
 def superseded(lines: list[str], ref: BulletRef, by: str) -> list[Hunk]:
     """The bullet struck through, and below it, indented, the line that is true instead."""
-    lead, text, tail = _parts(ref.raw)
+    lead, text, tail = _parts(ref)
     at, ending = locate(lines, ref), line_break(lines)
     if is_struck(text) or not text:
         raise KnowledgeError("already-struck", "this bullet is struck through already", ref.file)
@@ -137,7 +139,7 @@ def superseded(lines: list[str], ref: BulletRef, by: str) -> list[Hunk]:
 
 def unstruck(lines: list[str], ref: BulletRef) -> list[Hunk]:
     """The bullet without its strike-through."""
-    lead, text, tail = _parts(ref.raw)
+    lead, text, tail = _parts(ref)
     if not is_struck(text):
         raise KnowledgeError("not-struck", "this bullet is not struck through", ref.file)
     return _with_line(lines, ref, f"{lead}{text[2:-2]}{tail}")
@@ -177,7 +179,7 @@ def moved(lines: list[str], ref: BulletRef, section: str) -> list[Hunk]:
     if ref.file != TASKS_FILE:
         raise KnowledgeError("not-a-task", "only a task can be done or open", ref.file)
     at, ending = locate(lines, ref), line_break(lines)
-    lead, before = _parts(ref.raw)[0], section_at(lines, at)
+    lead, before = _parts(ref)[0], section_at(lines, at)
     box = BOX.search(lead)
     ticked = box is not None and box[0] != "[ ] "
     if ("done" if ticked else before) == section:

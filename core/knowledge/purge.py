@@ -112,7 +112,7 @@ class Purge:
                 return DROP
             return value if value.startswith("- ") else self.without(value)
         if isinstance(value, list):
-            rows = [row for one in value if (row := self.scrubbed(one)) is not DROP]
+            rows = [row for one in self._without_wrapped(value) if (row := self.scrubbed(one)) is not DROP]
             named = any(isinstance(one, str) and one in self.marks for one in value)
             return DROP if named and any(not isinstance(one, str) for one in value) else rows
         if not isinstance(value, dict):
@@ -126,6 +126,18 @@ class Purge:
                 return DROP
             made[key] = "" if row is DROP else row
         return made
+
+    def _without_wrapped(self, lines: Sequence[Any]) -> Sequence[Any]:
+        """Lines of a file without a bullet that says it in several of them, and what is indented below it."""
+        kept, left = list[Any](), list(lines)
+        while left:
+            block = [left.pop(0)]
+            if isinstance(block[0], str) and is_bullet(block[0]):
+                while left and isinstance(left[0], str) and left[0][:1] in (" ", "\t") and left[0].strip():
+                    block.append(left.pop(0))
+            wrapped = parse_bullets("\n".join(block)) if len(block) > 1 else []
+            kept += [] if wrapped and self.says(wrapped[0].raw) else block
+        return kept
 
     def to_json(self) -> dict[str, Any]:
         """What `.state/purging` says."""
