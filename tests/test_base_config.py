@@ -171,6 +171,24 @@ def test_an_unknown_key_is_a_warning_with_the_nearest_known_one(tmp_path: Path) 
     assert "'digest_enabled'" in loaded.warnings[0] and "nearest" not in loaded.warnings[1]
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[ai_settings.knowlege]\njobs = 3\n", "the table [ai_settings.knowlege] is ignored"),
+        ("[ai_setting.knowledge]\njobs = 3\n", ""),
+        ("[knowledge]\njobs = 3\n", "the table [knowledge] is ignored"),
+        ("title = 1\njobs = 3\n", ", line 2: jobs stands in no table and is ignored"),
+        ("[ai_settings.other]\njobs = 3\n", ""),
+        ("[paths]\nhome = '~/x'\n", ""),
+    ],
+)
+def test_a_table_with_nearly_our_name_is_a_warning(tmp_path: Path, text: str, told: str) -> None:
+    """A whole file counted for nothing, without a word."""
+    (tmp_path / "mine.toml").write_text(text)
+    warnings = load_config(tmp_path / "mine.toml", {}, tmp_path).warnings
+    assert len(warnings) == bool(told) and told in "".join(warnings), warnings
+
+
 @pytest.mark.parametrize(("key", "now"), sorted(REMOVED.items()))
 def test_a_setting_that_went_is_refused_where_it_asks_for_something_else(tmp_path: Path, key: str, now: Value) -> None:
     """Who switched something off would not learn that it is on; who left the line as it was loses nothing."""

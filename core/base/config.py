@@ -328,10 +328,29 @@ def _unknown_keys(document: Mapping[str, Any]) -> list[str]:
 
 
 def _ignored_keys(file: Path, document: Mapping[str, Any]) -> Iterator[str]:
+    """What a file says that nobody hears, in sentences."""
+    if not _table(document, KNOWLEDGE):
+        yield from _misplaced(file, document)
     for key in _unknown_keys(document):
         near = nearest_key(key)
         hint = f"; the nearest known one is {near!r}" if near else ""
         yield f"{file}{line_of(file, key, KNOWLEDGE)}: unknown setting {key!r} is ignored{hint}."
+
+
+def _misplaced(file: Path, document: Mapping[str, Any]) -> Iterator[str]:
+    """Where a table has nearly the name of ours, or settings of ours stand in none: all of the file would count for
+    nothing, without a word."""
+    from difflib import get_close_matches  # for a mistake alone
+
+    tables = {f"ai_settings.{name}": table for name, table in _table(document, "ai_settings").items()} | dict(document)
+    keys = {setting.key for setting in SETTINGS if setting.table == KNOWLEDGE}
+    ours = [name for name, table in tables.items() if isinstance(table, Mapping) and keys & set(table)]
+    near = [name for name in ours if get_close_matches("knowledge", [name.rpartition(".")[2]], cutoff=0.8)]
+    if near:
+        yield f"{file}: the table [{_plain(near[0])}] is ignored; settings stand in [{KNOWLEDGE}]."
+    elif loose := [key for key in document if key in keys]:
+        where = line_of(file, loose[0])
+        yield f"{file}{where}: {loose[0]} stands in no table and is ignored; settings stand in [{KNOWLEDGE}]."
 
 
 NEW_FILE = (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from core.base.answer import Answer, Generate, price
 from core.base.paths import asking_folder, shipped_root
 from core.base.result import KnowledgeError
-from core.commands.sources import chosen_sources, days_kept, set_sources
+from core.commands.sources import chosen_sources, days_kept, set_sources, unknown_names
 from core.commands.workspace import Workspace
 from core.harvest.meter import read_usage
 from core.harvest.steps import QUIET_SECONDS, Archiving, DistilSettings, HarvestOptions, Limits, read_prompt
@@ -138,7 +138,10 @@ def harvest_options(workspace: Workspace, request: HarvestRequest, editor_wait: 
 
 
 def archiving(config: Config) -> Archiving:
-    """What the settings say of the archive."""
+    """What the settings say of the archive. Raises KnowledgeError where they leave out what there is not: what the user
+    meant would be kept."""
+    if config.archive != "off" and (problem := unknown_names("archive_without", config.archive_without)):
+        raise KnowledgeError("bad-setting", problem)
     left_out = tuple(
         known_name(name) if "/" not in name else os.path.expanduser(name) for name in config.archive_without
     )

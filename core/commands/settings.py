@@ -64,10 +64,10 @@ def config_set(workspace: Workspace, key: str, value: str, seen: str | None = No
     """Change one value and no other byte; that setting as it is now. `seen` is the sha256 of the file that the user
     saw, if they saw it."""
     wanted = parse_setting(key, value)
-    if key == "sources" and isinstance(wanted, tuple):
-        from core.commands.sources import unknown_sources
+    if key in ("sources", "search_sources", "archive_without") and isinstance(wanted, tuple):
+        from core.commands.sources import unknown_names, unknown_sources
 
-        if problem := unknown_sources(wanted):
+        if problem := unknown_sources(wanted) if key == "sources" else unknown_names(key, wanted):
             raise KnowledgeError("bad-setting", problem)
     file = writable_config_file(workspace.loaded, workspace.environment)
     _write_setting(workspace, file, key, wanted, seen)

@@ -128,6 +128,13 @@ def unknown_sources(names: Sequence[str]) -> str:
     return f"the setting sources names {which}; accepted: {', '.join(NAMES)}, {ALL}, or a path such as ./{unknown[0]}"
 
 
+def unknown_names(setting: str, names: Sequence[str]) -> str:
+    """What is wrong with the names in another setting that takes sources and folders, "" where nothing is."""
+    unknown = [text for text in names if not known_name(text)]
+    which = ", ".join(map(repr, unknown))
+    return f"the setting {setting} names {which}; accepted: {', '.join(NAMES)}, or a folder" if unknown else ""
+
+
 def sources(workspace: Workspace, name: str = "", now: datetime | None = None) -> SourcesReport:
     """Look at every place there is, or at those of one source. Raises KnowledgeError for an unknown source."""
     named = chosen_sources([name] if name else [*NAMES], typed=True)
