@@ -256,6 +256,8 @@ def pair(old: str, new: str) -> list[str]:
         ("Alice owns module a1", "Bob owns module b2", ""),
         ("The server listens on port 8080", "The client reads from port 8081", ""),
         ("Server one listens on port 8080", "Server two listens on port 8081", ""),
+        ("Service number 1 listens on port 801", "Service number 4 listens on port 804", ""),
+        ("Line 7 of hall 7 stops below 7 bar", "Line 9 of hall 9 stops below 9 bar", ""),
         ("Releases are cut on Friday by hand", "A release needs a changelog", ""),
         ("The parser keeps comments", "The parser keeps comments and blank lines", ""),
         ("The server listens on port 8080.", "the server listens on port `8080`", ""),

@@ -287,10 +287,10 @@ def _contradiction(old: Sequence[str], new: Sequence[str], before: frozenset[str
     change = f"{' '.join(gone)} -> {' '.join(came)}"
     if len(gone) == len(came) == 1 and _opposite(set(gone), set(came)):
         return change
-    if all(map(_is_value, (*gone, *came))):
-        return change
-    one, other = _before(old, gone[0]), _before(new, came[0])
     together = _run(old, gone) and _run(new, came)
+    if all(map(_is_value, (*gone, *came))):
+        return change if together else ""  # of "service 1 on port 801" and "service 4 on port 804" both hold
+    one, other = _before(old, gone[0]), _before(new, came[0])
     return change if together and one == other and one in before else ""
 
 

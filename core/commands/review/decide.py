@@ -19,7 +19,7 @@ from core.commands.quarantine import HeldItem, accept_all, drop_all, quarantine_
 from core.commands.review.waiting import KINDS, Waiting, of_project, replace_old, settle_missing, waiting
 from core.commands.row import Argument, Ask, flag, group, listed, nobody, option, single
 from core.commands.statements import Found, LineChange, bullets_of, refresh_digest
-from core.commands.text import collected, count
+from core.commands.text import collected, count, one_line
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.knowledge.alike import Placed
 from core.knowledge.answers import remember_answer
@@ -143,7 +143,7 @@ def _held_now(at: At, rows: Rows) -> list[HeldItem]:
     wanted = {item.ref.raw for row in rows for item in row.of}
     items = [item for item in quarantine_list(at.workspace) if item.ref.raw in wanted]
     if {item.ref.raw for item in items} != wanted:
-        raise _changed("quarantine.md")
+        raise _changed("quarantine.md", rows[0].text)
     return items
 
 
@@ -170,13 +170,14 @@ def _placed_now(at: At, place: Placed) -> Placed:
     now = {bullet.raw: bullet for bullet in found}
     statement = place.statement
     if any(bullet.raw not in now for bullet in (statement.bullet, *statement.others)):
-        raise _changed(place.file)
+        raise _changed(place.file, statement.bullet.text)
     others = tuple(now[bullet.raw] for bullet in statement.others)
     return replace(place, statement=replace(statement, bullet=now[statement.bullet.raw], others=others))
 
 
-def _changed(file: str) -> KnowledgeError:
-    return KnowledgeError("changed-outside", "a line of it has changed since; nothing was written", file, LOOK_AGAIN)
+def _changed(file: str, text: str) -> KnowledgeError:
+    message = f"this line has changed since, or an answer before took it, and was left as it is: {one_line(text)[:80]}"
+    return KnowledgeError("changed-outside", message, file, LOOK_AGAIN)
 
 
 def _bring_back(at: At, row: Waiting) -> Done:
