@@ -339,7 +339,7 @@ def test_how_things_served_is_told_and_written_of_the_own_project_alone(birds: W
     assert uses(birds) == before
     own = [f"The {OWN} harbour listens", f"starts the {OWN}", f"{talk(OWN)}:1", "shop:fact:001", f"Feed the {USERS}"]
     for what in own:
-        [said] = asked(server, [("worked", {"what": [what], "outcome": "win"})])
+        [said] = asked(server, [("worked", {"what": what, "outcome": "win"})])  # one text stands for a list of one
         assert "written down for" in said, f"{what}: {said}"
     assert uses(birds) == before + len(own)
     place = workspace(birds).cache / "conversations"

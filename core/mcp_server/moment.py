@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from core.base.marks import for_prompt
 from core.base.result import KnowledgeError, Ok, attempt
@@ -257,10 +257,15 @@ def handoff(workspace: Workspace, session: str) -> str:
     return handed_off(now, session, rules=True, allowed=allowed).text
 
 
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value  # agents send one text as it is
+
+
 def worked(
     workspace: Workspace,
     what: Annotated[
         list[str],
+        BeforeValidator(_listed),
         Field(min_length=1, max_length=20, description="What find has behind the arrow, or the words of a line."),
     ],
     outcome: Annotated[

@@ -25,6 +25,7 @@ _BULLET = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+]|\d{1,3}[.)])[ \t]+(?P<te
 _BOX = re.compile(r"\[(?P<mark>[ xX~-])\][ \t]+")
 _LINK_ONLY = re.compile(r"\[[^\]]*\]\([^)]*\)(?:\s*[-–—:].*)?\Z|@\S+\Z|https?://\S+\Z")
 _ABOUT = re.compile(r"\AThis (?:file|document|page) (?:provides|contains|describes|gives|defines|is)\b", re.IGNORECASE)
+_LETTER = re.compile(r"\w")
 _STRUCK = re.compile(r"~~.*~~")
 # Words of a heading, in the order in which they are asked, and the category below it.
 _SECTIONS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
@@ -153,6 +154,8 @@ def _take_bullets(section: _Section, category: str, own: bool, found: Remembered
             found.skip("struck")
         elif _LINK_ONLY.match(text):
             found.skip("links")
+        elif not _LETTER.search(text):
+            found.skip("placeholders")
         elif nested and (text.endswith((":", "：")) or len(text.split()) < LEAST_WORDS):
             above.append((indent, text.rstrip(":： ")))  # a heading in the shape of a bullet
             continue
