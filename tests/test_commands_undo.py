@@ -486,3 +486,16 @@ def test_an_undo_that_cannot_write_leaves_what_stays_away(world: World) -> None:
     report = taken_back(world, run)
     facts.chmod(0o644)
     assert report.errors and "another" in world.text("facts.md") and world.text("removed.md") == kept
+
+
+def test_an_undone_harvest_stays_undone_where_the_next_attempt_fails(world: World) -> None:
+    """A failed `--again` had the next run read by itself what the user had taken back."""
+    world.converse("chat")
+    taken_back(world, world.run(says(facts=["The pump is blue"])).run)
+    world.limits(again=True)
+    assert world.run(FakeModel(lambda *_: "no JSON")).failed == 1
+    world.limits(again=False)
+    assert world.run(says(facts=["The pump is blue"])).harvested == 0
+    assert "pump" not in world.text("facts.md")
+    world.limits(again=True)
+    assert world.run(says(facts=["The pump is blue"])).harvested == 1

@@ -471,11 +471,14 @@ def note_unrecorded_moves(state: Pending, entry: Entry, trash: Mapping[str, list
 
 
 def merged_entry(old: Entry | None, new: Entry) -> Entry:
-    """A failure does not erase the proof of an earlier harvest of the same content, nor where copies of it lie. Told
-    again by the same run, after a power cut that took the end of its journal, it stays `deleted` if it was."""
-    if old is not None and old.get("status") == "harvested" and new.get("status") in ("harvest-failed", "too-large"):
+    """A failure does not erase the proof of an earlier harvest of the same content, nor that it was undone, nor where
+    copies of it lie. Told again by the same run, after a power cut that took the end of its journal, it stays `deleted`
+    if it was."""
+    failed = new.get("status") in ("harvest-failed", "too-large")
+    if old is not None and old.get("status") == "harvested" and failed:
         return {**old, "last_error": new.get("error", new["status"])}
-    kept = {key: value for key, value in (old or {}).items() if key in ("trash", "trashed_until", "restored")}
+    lasting = ("trash", "trashed_until", "restored", *([UNDONE] if failed else []))
+    kept = {key: value for key, value in (old or {}).items() if key in lasting}
     again = old is not None and bool(old.get("run")) and all(old.get(key) == new.get(key) for key in ("run", "status"))
     return kept | new | ({"deleted": True} if again and old is not None and old.get("deleted") else {})
 
