@@ -34,6 +34,8 @@ def test_turns_come_before_the_header_the_name_and_the_file() -> None:
     assert day_of(talk(), "2027-05-01-plan.md", FILE) == "2026-06-12", "of a day that lies ahead nobody has told"
     assert day_of(talk(), "talk.md", FILE) == "2026-06-12"
     assert day_of(talk(), "talk.md", 0) == ""
+    last = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp()) * 10**9
+    assert day_of(talk(), "2026-05-01-fix.md", last) == "2026-05-01", "else one such file ends the harvest of all"
 
 
 @pytest.mark.parametrize(

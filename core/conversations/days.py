@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 
 from core.base.figures import iso_of
 from core.conversations.conversation import Conversation
@@ -39,8 +39,7 @@ def day_of(conversation: Conversation, name: str, mtime_ns: int) -> str:
     if not of_file or not named:
         return of_file or named
     # It may tell the day of a place where it is tomorrow already.
-    after = (date.fromisoformat(of_file) + timedelta(days=1)).isoformat()
-    return of_file if named > after else named
+    return of_file if (date.fromisoformat(named) - date.fromisoformat(of_file)).days > 1 else named
 
 
 def utc_day(written: str) -> str:
