@@ -17,6 +17,7 @@ import pytest
 
 from core.agents import hand_over
 from core.agents.tools import AGENT
+from core.commands.context import HOOKED
 from core.llm.command import MARK
 from tests.agent_settings import (
     person_fixture,
@@ -119,6 +120,7 @@ def test_hooks_are_silent_once_the_program_is_gone(
     lines = [line for path in files for line in hooks_in(json.loads(path.read_text())) if "command -v" not in line]
     starts = [line for line in lines if " --hook " in line or "start antigravity" in line]
     assert len(starts) == 5 and len(lines) == 18 and sum(str(hint) in line for line in lines) == 8, lines
+    assert {tool for tool in HOOKED for line in starts if f" {tool}" in line} == set(HOOKED), "none is refused"
     for line in starts:
         done = run_hook(line, {"invocationNum": 0})
         assert done.returncode == 7 and "broken" in done.stderr, line

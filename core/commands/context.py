@@ -15,7 +15,7 @@ from core.base.frontmatter import render_frontmatter
 from core.base.marks import for_prompt
 from core.base.result import KnowledgeError, disk_errors
 from core.commands.project import find_project, places, project_warnings, which_of_name
-from core.commands.row import OURS, PROJECT_OPTION, group, option, single, top
+from core.commands.row import OURS, PROJECT_OPTION, group, listed, option, single, top
 from core.commands.workspace import Clock, Workspace, utc_now
 from core.context_files import GLOBAL as GLOBAL
 from core.context_files import PROJECT as PROJECT
@@ -190,6 +190,9 @@ def begin_context(workspace: Workspace, now: Clock = utc_now) -> Path:
 # --- at the command line --------------------------------------------------------------------------------------------
 
 
+HOOKED = ("claude_code", "codex", "antigravity", "gemini_cli", "cursor")
+"""The tools that run this command when a session starts (`core/agents/tools.py`)."""
+
 FAILED = "Tell the user once: knowledge memory could not harvest, and 'knowledge status' says why."
 
 
@@ -241,7 +244,7 @@ COMMANDS = (
         context,
         context_text,
         PROJECT_OPTION,
-        option("--hook", "as the hook of this tool wants it, such as claude_code", "TOOL"),
+        option("--hook", f"as the hook of this tool wants it: {listed(HOOKED)}", "TOOL", choices=("", *HOOKED)),
         words=OURS,
     ),
 )
