@@ -34,7 +34,7 @@ from core.commands.search import search
 from core.commands.settings import config_set, settings_to_open
 from core.commands.sources import sources
 from core.commands.statements import Found
-from core.commands.status import status
+from core.commands.status import status, status_text
 from core.commands.workspace import Workspace, open_workspace, reopened
 from core.conversations.plain import UNKNOWN_JSON
 from core.injection import prompt_prefix
@@ -442,6 +442,7 @@ def test_a_conversation_that_failed_is_told_once(tmp_path: Path) -> None:
     shown = overview(workspace)
     assert (shown.status.ledger["harvest-failed"], shown.status.pending["conversations"]) == (1, 2)
     assert [row.entry["name"].partition("-")[0] for row in shown.waiting] == ["later"]
+    assert "B; 1 of them failed before and will be tried again" in status_text(shown.status)
 
 
 # --- its folder ------------------------------------------------------------------------------------------------------

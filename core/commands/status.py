@@ -304,6 +304,8 @@ def status_text(state: Status) -> str:
     rows.append("ledger: " + ", ".join(f"{name}:{number}" for name, number in state.ledger.items()))
     waiting = state.pending
     rows.append(f"not harvested yet: {count(waiting['conversations'], 'conversation')}, {size(waiting['bytes'])}")
+    if failed := waiting["conversations"] - len(state.awaited):
+        rows[-1] += f"; {failed} of them failed before and will be tried again"
     if waiting.get("writing"):
         rows[-1] += f"; {waiting['writing']} more perhaps still being written"
     if waiting.get("undone"):
