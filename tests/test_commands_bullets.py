@@ -130,6 +130,18 @@ def test_an_id_names_what_stands_before_what_is_struck_through(workspace: Worksp
     assert read(workspace, "facts.md") == "# Facts\n\n- ~~The port is 8080~~ [from: a, 2026-01-01]\n"
 
 
+def test_lines_that_share_an_id_are_told_apart_by_their_place(workspace: Workspace) -> None:
+    """They differ in what stands below them; who is told to give an id has given the only one."""
+    text = "# Decisions\n\n- Same words\n  one below\n- Same words\n  another below\n"
+    write(workspace, "decisions.md", text)
+    _, _, err = command(workspace, "rm", ids(workspace)["Same words"])
+    assert "decisions.md:3" in err and "decisions.md:5" in err and err.endswith(". Give FILE:LINE as it stands here.\n")
+    done = bullets.remove(workspace, "", "decisions.md:3")
+    assert read(workspace, "decisions.md") == text.replace("- Same words\n  one below\n", "")
+    undo(workspace, done.run)
+    assert read(workspace, "decisions.md") == text
+
+
 def test_several_matches_are_listed_and_nothing_changes(workspace: Workspace) -> None:
     write(workspace, "facts.md", "".join(f"- number {at}\n" for at in range(7)))
     found = error(bullets.remove, workspace, "facts", "number")

@@ -179,7 +179,9 @@ def resolve_bullet(
         shown = "; ".join(_shown(row.found) for row in found[:SHOWN])
         more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
         message = f"{len(found)} bullets match {wanted!r}: {shown}{more}"
-        hint = "give its id, which 'knowledge list' shows, more of the text, or FILE:LINE as it stands here"
+        told_apart = len({row.found.id for row in found}) > 1  # one id: they differ only in what stands below them
+        hint = "give its id, which 'knowledge list' shows, more of the text, or " if told_apart else "give "
+        hint += "FILE:LINE as it stands here"
         raise KnowledgeError("ambiguous", message, hint=hint)
     if address is not None:
         lines = sorted(row.bullet.line for row in rows if row.file == address["file"])
