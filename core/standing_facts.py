@@ -15,11 +15,11 @@ from pathlib import Path
 from core.base import files
 from core.base.checked_lines import decode_line
 from core.base.conflict import may_conflict
-from core.base.entry import statement_key, statement_mark
+from core.base.entry import FACT_CHARACTERS, as_fact, statement_key, statement_mark
 from core.base.markdown import is_bullet, parse_bullets, split_lines, split_provenance, without_emphasis
 from core.base.paths import Paths
 from core.factindex import index
-from core.factindex.facts import FACT_CHARACTERS, as_fact, marks_of
+from core.factindex.facts import marks_of
 from core.factindex.follow import REDACTED, is_of_bullet
 from core.factindex.record import History, history_of, record_path
 from core.knowledge.categories import CATEGORY_FILES, note_files, read_text

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.base.entry import statement_key
+from core.base.entry import FACT_CHARACTERS, statement_key
 from core.base.markdown import parse_bullets, sanitise_line, without_emphasis
 from core.base.project import slug
 from core.base.result import Ok, attempt
@@ -19,7 +19,7 @@ from core.commands.facts import bootstrap, validate
 from core.commands.harvest import harvest
 from core.commands.harvest_options import HarvestRequest
 from core.commands.workspace import open_workspace
-from core.factindex.facts import FACT_CHARACTERS, Fact
+from core.factindex.facts import Fact
 from core.factindex.feed import Lesson, kind_of
 from core.factindex.index import NAME, validate_index
 from core.factindex.places import read_all

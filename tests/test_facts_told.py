@@ -245,6 +245,10 @@ def test_a_fact_that_only_repeats_a_line_is_no_second_hit(home: Path, case: str)
 SHAPES: dict[str, tuple[dict[str, Any], str]] = {
     "code inside a word": ({"facts": ["The flag is --zone=`quince` here"]}, "quince"),
     "a playbook": ({"playbooks": [{"name": "Water the quince", "steps": ["open the tap", "close it"]}]}, "quince"),
+    "a playbook with code": (
+        {"playbooks": [{"name": "Water the quince", "steps": ["run `make tap`", "close `it`"]}]},
+        "quince",
+    ),
     "a share of Windows": ({"facts": ["\\\\quince\\share is where the copies lie"]}, "quince"),
     "code in code": ({"facts": ["Run ``echo `date`/x`` with the quince"]}, "quince"),
     "with quotation marks": ({"facts": ['It isn\'t "quince" but a pear']}, "quince"),
@@ -263,6 +267,14 @@ def test_a_line_of_any_shape_is_known_as_that_of_its_fact(world: World, case: st
     assert "[fact" not in cli(world, *asks)[1], "its words are others now"
     place.write_text(place.read_text().replace("medlar", word))
     assert "1. [fact" in cli(world, *asks)[1]
+
+
+@pytest.mark.parametrize("case", SHAPES)
+def test_a_list_of_all_that_matches_has_a_line_of_any_shape_once(world: World, case: str) -> None:
+    """The line, and not beside it the fact that says the same."""
+    rows, word = SHAPES[case]
+    learn(world, **rows)
+    assert [hit["kind"] for hit in json.loads(cli(world, "search", word, "--json")[1])] == ["bullet"]
 
 
 def test_a_fact_of_the_own_project_gives_way_to_no_line_of_another(

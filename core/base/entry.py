@@ -98,6 +98,20 @@ def statement_key(text: str) -> str:
     return " ".join(said) or text.strip()
 
 
+FACT_CHARACTERS = 280
+"""The length of the longest fact."""
+DETAIL = " — "
+"""What joins a statement and its detail in one line."""
+
+
+def as_fact(text: str) -> str:
+    """The words of a bullet as a fact: a playbook without the stars, and without its detail where it is too long with
+    it. A fact is never cut in another place."""
+    plain = text.removeprefix("\\")
+    plain = plain.replace("**", "", 2) if plain.startswith("**") else plain  # the name of a playbook
+    return plain if len(plain) <= FACT_CHARACTERS else plain.partition(DETAIL)[0].rstrip()
+
+
 def statement_mark(text: str) -> str:
     """A short name for what a text says: 20 hexadecimal digits of the sha256 of its key."""
     return mark_of_key(statement_key(text))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.base import files
 from core.base.choices import ANY_CATEGORY
+from core.base.entry import as_fact
 from core.base.figures import count
 from core.base.markdown import Bullet, is_bullet, parse_bullets, sanitise_line, unmarked, without_box
 from core.base.project import in_repository, is_below
@@ -186,7 +187,7 @@ def change_all(workspace: Workspace, change: LineChange, *, now: Clock = utc_now
 def _facts_follow(workspace: Workspace, texts: Iterable[str], now: Clock) -> str:
     """Bring the fact index together with bullets of these texts, where it knows any of them; a sentence about what went
     wrong, or ""."""
-    from core.factindex.facts import as_fact, marks_of
+    from core.factindex.facts import marks_of
     from core.factindex.record import record_path
 
     try:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from core.base import files, locks
-from core.base.entry import statement_key
+from core.base.entry import FACT_CHARACTERS, as_fact, statement_key
 from core.base.markdown import bullet_line, parse_bullets, sanitise_line, split_provenance
 from core.base.paths import Paths, shipped_root
 from core.base.project import GLOBAL, UNPLACED, domain_of, is_below, project_root
@@ -39,10 +39,8 @@ from core.factindex.bootstrap import FILE_NOTE
 from core.factindex.facts import (
     DAMAGE,
     DISK_FAILED,
-    FACT_CHARACTERS,
     FOLDERS,
     Problem,
-    as_fact,
     fact_places,
     is_domain,
     sort_key,

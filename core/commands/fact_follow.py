@@ -8,14 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from core.base import files
 from core.base.checked_lines import Record
 from core.base.conflict import may_conflict
-from core.base.entry import statement_key, statement_mark
+from core.base.entry import as_fact, statement_key, statement_mark
 from core.base.markdown import BY_HAND, Bullet, Provenance, parse_bullets
 from core.base.paths import Paths
 from core.base.result import KnowledgeError
 from core.commands.statements import Found, LineChange, bullets_of, change_lines
 from core.commands.text import count
 from core.commands.workspace import Clock, Workspace
-from core.factindex.facts import as_fact
 from core.factindex.feed import OF_CATEGORY
 from core.factindex.follow import Bullets
 from core.knowledge.bullet_text import clean_text

@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.base.choices import FACT_CATEGORIES
-from core.base.entry import Entry, statement_mark
+from core.base.entry import FACT_CHARACTERS, Entry, statement_mark
 from core.base.markdown import without_emphasis
 from core.base.result import ErrorInfo
 
 CATEGORIES = FACT_CATEGORIES
-FACT_CHARACTERS = 280
 GLOBAL = "global"
 KEYS = (
     "id", "fact", "category", "domain", "confidence", "tags", "source_count", "first_seen", "last_confirmed",
@@ -200,18 +199,6 @@ def sort_key(fact: Fact) -> tuple[str, int, int]:
     """The order of the index: domain, category in the order of the table, number."""
     parts = split_id(fact.id)
     return fact.domain, CATEGORIES.index(fact.category), parts[2] if parts else 0
-
-
-DETAIL = " — "
-"""What joins a statement and its detail in one line."""
-
-
-def as_fact(text: str) -> str:
-    """The words of a bullet as a fact: a playbook without the stars, and without its detail where it is too long with
-    it. A fact is never cut in another place."""
-    plain = text.removeprefix("\\")
-    plain = plain.replace("**", "", 2) if plain.startswith("**") else plain  # the name of a playbook
-    return plain if len(plain) <= FACT_CHARACTERS else plain.partition(DETAIL)[0].rstrip()
 
 
 def marks_of(text: str) -> tuple[str, str]:

@@ -12,8 +12,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from core.base.checked_lines import Record
-from core.base.entry import statement_mark
-from core.factindex.facts import FACT_CHARACTERS, Fact, fact_from, marks_of, split_id
+from core.base.entry import FACT_CHARACTERS, statement_mark
+from core.factindex.facts import Fact, fact_from, marks_of, split_id
 from core.factindex.held import is_sudden
 from core.factindex.places import FactFiles
 from core.factindex.record import NEW, SAME, History

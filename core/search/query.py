@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from core.base.choices import ENTRY_KINDS
-from core.base.entry import Entry
+from core.base.entry import Entry, as_fact, statement_key
 from core.search.candidates import (
     EVERYTHING,
     SMALL,
@@ -192,15 +192,15 @@ def _hits(
     lines: dict[str, Ranked] = {}
     for one in ranked:
         if one.seen.row.kind in LINES:
-            lines.setdefault(_statement(one.seen.row.text.partition("\n")[0]), one)
+            lines.setdefault(statement_key(as_fact(one.seen.row.text.partition("\n")[0])), one)
     hits: list[Hit] = []
     at: dict[str, int] = {}
     for place in ranked:
         row, one = place.seen.row, place
-        same = "" if row.thread else _statement(row.text)
+        same = "" if row.thread else statement_key(row.text)
         if row.kind == FACT and same:
             one = lines.get(same, place)
-            same = _statement(one.seen.row.text)
+            same = statement_key(one.seen.row.text)
         if same and same in at:
             known, entry = hits[at[same]], row.entry()
             sources = (*known.confirmations, entry.provenance or entry.path)
@@ -219,10 +219,6 @@ def _hits(
             confirmed = (row.provenance,) if one is not place and row.provenance else ()
             hits.append(Hit(one.seen.row.entry(), place.score, why, confirmed, near_by))
     return hits, left_out, seen
-
-
-def _statement(text: str) -> str:
-    return folded(text).rstrip(" .")
 
 
 class ThreadHit(NamedTuple):

@@ -17,7 +17,6 @@ from core.base.paths import Paths
 from core.commands.text import count, one_line
 from core.experience import record
 from core.experience.record import Served
-from core.factindex.facts import as_fact
 from core.knowledge.removed import Removed, read_removed
 from core.search.answering import sentences
 from core.search.words import FOREIGN_STOP_WORDS, STOP_WORDS, words_of
@@ -173,11 +172,9 @@ def _group(row: FoundRow) -> tuple[bool, bool]:
 
 def _without_repeats(rows: Sequence[FoundRow]) -> list[FoundRow]:
     """What is said twice once: the same words, a line and the very turn that it is from, and two copies of a
-    session. Of a line and the fact that was made of it, it is the line."""
+    session."""
     seen: set[str] = set()
     kept = []
-    lines = {(row.own, statement_key(as_fact(row.text))) for row in rows if row.kind in ("bullet", "note")}
-    rows = [row for row in rows if row.kind != "fact" or (row.own, statement_key(row.text)) not in lines]
     for row in sorted(rows, key=lambda row: row.weak):
         words = statement_key(row.text)
         said = {words[:160], f"{row.session}:{row.turn}" if row.session and row.turn else words}
