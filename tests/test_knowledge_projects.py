@@ -168,6 +168,17 @@ def test_of_versions_of_one_playbook_the_usual_one_is_told(tmp_path: Path) -> No
     assert hand in str(project_digest(world.paths, 4096, PROJECTS, APP, only=False).text), "the user wrote it"
 
 
+def test_of_checks_that_differ_in_their_options_the_newest_is_told(tmp_path: Path) -> None:
+    """Three lines of one context said how the project is checked, each with another option. What is no check, or looks
+    at something else, is no version of it."""
+    world = World(tmp_path)
+    runs = ["cargo fmt -> cargo test", "cargo fmt --all -> cargo test --all", "cargo fmt -- --check -> cargo test"]
+    others = ["npm run lint -> npm test", "npm run lint -> cd web && npm test", "git push -> git tag v1"]
+    others += ["git push -f -> git tag v1"]
+    world.knowledge("playbooks.md", "".join(line(f"**Checks of app**: {steps}", "mine") for steps in runs + others))
+    assert {row.partition(": ")[2] for row in shown(world)} == {runs[-1], *others}
+
+
 def test_what_a_session_left_in_git_is_told_until_the_next_day_of_work(tmp_path: Path) -> None:
     """Of nine open tasks in the contexts of six projects three asked for commits that had been made minutes after the
     session: an agent looked for changes that nobody had any more. `git status` knows better."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.base import files
+from core.base.checks import check_kind
 from core.base.markdown import ARROW, BY_HAND, CONFLICTS_LEFT, NO_RESULT, NOT_COMMITTED, Bullet, Provenance, unmarked
 from core.base.marks import BREAKS, for_prompt, tame
 from core.base.paths import Paths
@@ -141,13 +142,20 @@ def _earlier_versions(playbooks: Sequence[Bullet]) -> set[str]:
     newest = newest_first(statements(row for row in playbooks if not (row.struck or _by_hand(row))))
     rows = [(row, *row.bullet.text.partition(": ")[::2]) for row in newest]
     for row, name, said in sorted(rows, key=lambda one: (one[0].conversations, one[2].count(ARROW)), reverse=True):
-        steps = set(said.split(ARROW))
+        steps = {_without_options(step) for step in said.split(ARROW)}
         told = usual.setdefault(name, [])
         if any(steps <= has for has in told):
             others.add(row.bullet.key)
         else:
             told.append(steps)
     return others
+
+
+def _without_options(step: str) -> str:
+    """A step of a playbook; a check (a test, a lint) with other options is the same check."""
+    if not check_kind(step.rpartition(" && ")[2]):
+        return step
+    return " ".join(word for word in step.split() if not word.startswith("-"))
 
 
 _LEFT_IN_GIT = re.compile(
