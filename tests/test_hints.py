@@ -653,6 +653,7 @@ def test_no_secret_in_a_command_or_a_path_is_written_down(shop: Path) -> None:
         ("git -C /x show HEAD:y", ""),
         ("ls -la && cat x", ""),
         ("npm test > log.txt", "npm test"),
+        (". .venv/bin/activate && .venv/bin/pytest -q", ".venv/bin/pytest -q"),
     ],
 )
 def test_a_command_is_the_same_wherever_it_is_run(words: str, key: str) -> None:

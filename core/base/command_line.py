@@ -17,7 +17,7 @@ _PIPE = re.compile(r"\|\s*(?:head|tail|grep|rg|less|cat|tee|wc|sort|uniq|cut|awk
 _REDIRECTED = re.compile(r"(?:\d?>>?|&>|<)\s*(?:&\d|[^\s|&;]+)")
 _BEFORE = re.compile(r"(?:(?:[A-Z_][A-Z0-9_]*=\S*|sudo|time|nice|nohup|timeout\s+\S+)\s+)+")
 _ONLY_SET = re.compile(r"\A(?:[A-Za-z_]\w*=\S*(?:\s+|\Z))+\Z")
-_MOVES = re.compile(r"(?:cd|pushd|popd|export|source|\.|set|echo|sleep|true|wait|printf)\b")
+_MOVES = re.compile(r"(?:cd|pushd|popd|export|source|\.|set|echo|sleep|true|wait|printf)(?=\s|\Z)")
 _HERE_DOCUMENT = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?.*", re.DOTALL)
 _LOOKS = frozenset((
     "ls", "cat", "grep", "rg", "find", "sed", "head", "tail", "test", "[", "which", "pwd", "wc", "file", "stat", "du",
