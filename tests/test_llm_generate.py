@@ -375,6 +375,14 @@ def test_cancelling_ends_the_program() -> None:
     told(attempt(run, python("import time; time.sleep(600)"), cancelled=lambda: next(asked, True)), "cancelled")
 
 
+def test_no_program_starts_after_the_run_was_stopped(tmp_path: Path) -> None:
+    """Each that waited for its turn was asked once more, and paid for."""
+    note = tmp_path / "asked"
+    failed = attempt(run, python(f"open({str(note)!r}, 'w')"), cancelled=lambda: True)
+    told(failed, "cancelled")
+    assert not note.exists() and isinstance(failed, KnowledgeError) and failed.requests == 0
+
+
 @runs_programs
 def test_ctrl_c_ends_the_program(tmp_path: Path) -> None:
     """Its process group is not the terminal's: Ctrl-C alone would leave the agent at work."""

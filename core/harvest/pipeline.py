@@ -358,6 +358,7 @@ def _distilled(
             while waits and not cancelled():
                 yield from answers()
             give_up()
+            wait(waits)  # those that are being asked end soon
             yield from come()  # of a run that was cancelled: they were paid for
         finally:
             give_up()

@@ -99,7 +99,7 @@ def connect(
 
         return connect_local(settings, over_http)
     if spec.wire is None:
-        return _counting_starts(_program(settings, spec.preset, cancelled))
+        return _counting_starts(_program(settings, spec.preset, cancelled), cancelled)
     model = settings.model.strip()
     base_url = settings.base_url.strip() or spec.base_url
     if not _is_web_address(base_url):
@@ -127,10 +127,12 @@ def _is_web_address(url: str) -> bool:
     return clean and parts.scheme in ("http", "https") and bool(parts.hostname) and port != 0
 
 
-def _counting_starts(ask: Generate) -> Generate:
-    """A program is given the question whenever it starts."""
+def _counting_starts(ask: Generate, cancelled: Callable[[], bool]) -> Generate:
+    """A program is given the question whenever it starts; none starts after the user has stopped the run."""
 
     def generate(prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
+        if cancelled():
+            raise KnowledgeError("cancelled", "the run was stopped before this call", hint="run again to go on")
         try:
             return replace(ask(prompt, schema), requests=1)
         except KnowledgeError as failed:
