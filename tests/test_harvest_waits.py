@@ -472,7 +472,7 @@ def test_a_full_disk_is_told_by_the_next_start(desk: Desk, monkeypatch: pytest.M
         assert "run: the last harvest was cut off before it wrote anything into your files" in _status(desk)
     out = desk.harvest()
     assert "note: the last harvest could write nothing" in out and "1 harvested" in out
-    assert "run: the last harvest came to its end" in _status(desk)
+    assert "run: the last harvest left nothing half done" in _status(desk)
 
 
 def test_a_journal_that_cannot_be_written_leaves_the_mark_in_the_ledger(

@@ -158,7 +158,7 @@ def test_a_second_program_is_told_right_at_each_step_and_after_a_kill_at_each(tm
         assert at_work > 20 and killed > 2 and through, "the program was not looked at while it was at work"
         end = told(workspace)
         assert (end.status.stands.run.state, end.status.stands.digest.state) == (DONE, WRITTEN)
-        assert "run: the last harvest came to its end" in status_text(end.status)
+        assert "run: the last harvest left nothing half done" in status_text(end.status)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a program is killed in the middle")

@@ -62,7 +62,7 @@ class RunState:
                 return "the last harvest was cut off before its end; what it read is in your files"
             whose = count(self.owed, "conversation that it read is", "conversations that it read are")
             return f"the last harvest was cut off: {whose} not in your files yet"
-        return "nothing has been harvested yet" if self.state == NEVER else "the last harvest came to its end"
+        return "nothing has been harvested yet" if self.state == NEVER else "the last harvest left nothing half done"
 
 
 @dataclass(frozen=True)

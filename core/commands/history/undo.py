@@ -310,10 +310,10 @@ class _Undo:
         reopened = [line for row in planned for line in row.done if line in mine & opened - done]
         _stays(self.report, closed, MOVED.format("Done"))
         _stays(self.report, reopened, MOVED.format("Open"))
-        lines = (*closed, *reopened)
-        stay = Change(self.now.isoformat(), UNDO_RUN + self.run, TASKS_FILE, lines, lines)
-        append_changes(self.paths, [stay])
-        self.undone.append(stay)
+        if lines := (*closed, *reopened):
+            stay = Change(self.now.isoformat(), UNDO_RUN + self.run, TASKS_FILE, lines, lines)
+            append_changes(self.paths, [stay])
+            self.undone.append(stay)
 
     def _forget_harvests(self, forgotten: set[str], earlier: Entries) -> None:
         """The ledger says of the conversations what was known `earlier`, or that their harvest is undone."""
