@@ -40,6 +40,7 @@ from tests.harvest_world import (
     says,
     sha256,
     snapshot,
+    taken_back,
     unreachable,
 )
 from tests.waiting import PATIENCE_SECONDS
@@ -557,7 +558,11 @@ def test_recovery_writes_each_file_once_for_all_plans_that_wait(world: World) ->
 
     with patch.object(batch, "ensure_lines", ensured):
         report = world.run(None)
-    assert "finished 25 harvests that the last run left in the middle" in report.notes
+    told = [
+        note for note in report.notes if note.startswith("finished 25 harvests that the last run left in the middle")
+    ]
+    undone = taken_back(world, told[0].split("'knowledge undo ")[1].split("'")[0])
+    assert undone.forgotten == 25, "the run that is named is the one that wrote them"
     assert len(written) == len(set(written)) and {"decisions.md", "tasks.md"} <= set(written)
 
 

@@ -132,7 +132,8 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, editor_w
     finally:
         journal.close()
     if replayed:
-        state.notes.append(f"finished {count(replayed, 'harvest')} that the last run left in the middle")
+        what = f"finished {count(replayed, 'harvest')} that the last run left in the middle"
+        state.notes.append(f"{what}; 'knowledge undo {run}' takes back what it wrote")
     sync_reclaimed(paths)
     state.errors += close_run(paths, run, state.entries, now.isoformat(), behind)
 
