@@ -224,7 +224,7 @@ def test_evidence__source_delete_reaches_derived_of_documents(one: Machine) -> N
     one.ok("library", "record", "--chunk", chunk, "--outcome", "win", "--notes", "it answered")
     one.ok("library", "consolidate", "--rules")
     assert "knowledge/library.db" in one.files_with("turnstone")
-    one.ok("library", "forget", str(one.folder / "papers/tides.md"))
+    one.ok("library", "forget", str(one.folder / "papers/tides.md"), "--yes")
     assert one.files_with("turnstone") == []
     assert "fulmar" in json.dumps(one.rows("library", "retrieve", "fulmar harbour"))
 

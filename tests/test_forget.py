@@ -344,7 +344,7 @@ def test_no_sentence_of_a_forgotten_document_is_left_in_the_library(world: World
     words = ("--chunk", chunk["key"], "--task", "debugging", "--outcome", "win", "--context", said)
     run(world, "library", "record", "--session", "s", *words)
     run(world, "library", "consolidate")
-    run(world, "library", "forget", str(page))
+    run(world, "library", "forget", str(page), "--yes")
     assert places(world.paths.knowledge) == []
     assert b"hums at night" not in world.paths.library.read_bytes()
 

@@ -233,7 +233,7 @@ def test_a_document_comes_in_is_seen_taken_out_and_brought_back(plain: Home, tmp
     assert plain.json("library", "list") == [] and plain.says("library", "list", "--status", "all")
     assert "taken out by you" in plain.says("library", "ingest", "guide.md", "--again")
     assert plain.says("library", "restore", "guide.md") == "brought back: Locks (1 chunks)\n"
-    assert plain.says("library", "forget", "guide.md") == "erased: Locks (1 chunks)\n"
+    assert plain.says("library", "forget", "guide.md", "--yes") == "erased: Locks (1 chunks)\n"
     assert "no document" in plain.says("library", "show", row["id"], code=1) + plain.err
     assert plain.json("library", "status")["counts"]["chunk"] == 0
 
@@ -324,7 +324,7 @@ def test_every_search_looks_into_the_documents_too(plain: Home, tmp_path: Path) 
     plain.says("library", "ingest", "guide.md")
     assert plain.json("search", "semaphore", "--kind", "document") == []
     assert "turnstile" in plain.says("find", "turnstile counter tasks")
-    plain.says("library", "forget", str(guide))
+    plain.says("library", "forget", str(guide), "--yes")
     cache = open_workspace(str(tmp_path / "home")).cache
     assert not [path for path in cache.rglob("*") if path.is_file() and b"turnstile" in path.read_bytes()]
     assert plain.json("search", "turnstile counter", "--kind", "document") == []

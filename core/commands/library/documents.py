@@ -14,6 +14,7 @@ from core.base.entry import Entry
 from core.base.result import ErrorInfo, KnowledgeError
 from core.commands.entry_sources import library_address, library_file
 from core.commands.project import Scope
+from core.commands.row import Ask, agreed, nobody
 from core.commands.text import one_line, short
 from core.commands.workspace import Workspace, utc_now
 from core.knowledge.check import Finding
@@ -135,7 +136,7 @@ class Changed:
     status: str
     chunks: int
     copies: tuple[str, ...] = ()
-    """Of one that was erased: the backups that still hold it."""
+    """Of one that was erased: the backups that may still hold it."""
 
 
 def library_remove(workspace: Workspace, which: str) -> Changed:
@@ -148,14 +149,17 @@ def library_restore(workspace: Workspace, which: str) -> Changed:
     return _set_status(workspace, which, "active")
 
 
-def library_forget(workspace: Workspace, which: str) -> Changed:
+def library_forget(workspace: Workspace, which: str, yes: bool = False, *, ask: Ask = nobody) -> Changed:
     """Erase a document for good, with its chunks, what was learned of them, and every sentence of it that stands
-    elsewhere: in a concept's description, in what was recorded. Copies of the library keep it, and are named."""
+    elsewhere: in a concept's description, in what was recorded. Copies of the library keep it, and are named. Raises
+    KnowledgeError where neither `yes` is said nor anybody can be asked."""
     with opened_library(workspace) as library:
         from core.library.catalogue import chosen, erase
         from core.library.purge import TEXTS, own_sentences, purge_rows
 
         document = chosen(library, which, workspace.cwd)
+        if not yes and not agreed(ask, f"{one_line(document.title)}\n", "erase it for good?"):
+            return Changed(document.id, document.title, "left as it is", 0)
         purge = purge_of(own_sentences(library, document), os.urandom(32))
         number = erase(library, document.id)
         purge_rows(library, purge.without, purge.says, TEXTS)
@@ -308,9 +312,9 @@ def trace_line(trace: UsageTrace) -> str:
 
 
 def changed_text(changed: Changed) -> str:
-    words = {"archived": "taken out", "active": "brought back", "erased": "erased"}
-    rows = [f"{words[changed.status]}: {changed.title} ({changed.chunks} chunks)"]
-    rows += [f"a copy of the library from before still holds it: backups/{name}" for name in changed.copies]
+    words = {"archived": "taken out", "active": "brought back"}
+    rows = [f"{words.get(changed.status, changed.status)}: {changed.title} ({changed.chunks} chunks)"]
+    rows += [f"a copy of the library from before may still hold it: backups/{name}" for name in changed.copies]
     return "\n".join(rows) + "\n"
 
 

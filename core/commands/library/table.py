@@ -33,6 +33,7 @@ from core.commands.library.use import (
 )
 from core.commands.row import (
     NAMED,
+    YES,
     Argument,
     flag,
     group,
@@ -114,10 +115,12 @@ COMMANDS = (
         single(
             "forget",
             "erase a document for good, with what was learned of it",
-            "3f2a91c0",
+            "3f2a91c0 --yes",
             library_forget,
             changed_text,
             _WHICH,
+            YES,
+            asks=True,
         ),
         single(
             "status",
