@@ -307,3 +307,12 @@ def test_an_edit_leaves_one_box_and_takes_no_other_word_for_one(
 def test_a_task_with_a_box_that_is_done_is_told_as_moved(world: World) -> None:
     world.knowledge("tasks.md", "# Tasks\n\n## Open\n\n- [ ] Call the plumber\n")
     assert "moved to Done: Call the plumber\n" in ask(world, "done", "plumber")
+
+
+def test_the_middle_of_a_word_names_no_line(world: World) -> None:
+    """A task that was done already was asked for, and another one was moved."""
+    lines = "- [x] Ticked thing that was done\n- [ ] Unticked thing\n- Straße fegen\n"
+    world.knowledge("tasks.md", f"# Tasks\n\n## Open\n\n{lines}")
+    code, _, err = call("--home", str(world.paths.home), "done", "Ticked thing")
+    assert code == 1 and "is done already" in err and lines in world.text("tasks.md")
+    assert "moved to Done: Straße fegen" in ask(world, "done", "STRASSE")

@@ -171,8 +171,10 @@ def resolve_bullet(
         message = f"{wanted!r} is too short to name a bullet"
         hint = f"give its id, which 'knowledge list' shows, or at least {LEAST_CHARACTERS} characters of its text"
         raise KnowledgeError("no-match", message, hint=hint)
+    # The middle of a word names nothing: "cat" is not in "concatenate", and what is named may be deleted.
     folded = wanted.casefold()
-    found = _statements(rows, exact or [row for row in rows if folded in row.bullet.text.casefold()])
+    begins = re.compile(r"(?<![a-z0-9])" * (folded[:1].isascii() and folded[:1].isalnum()) + re.escape(folded))
+    found = _statements(rows, exact or [row for row in rows if begins.search(row.bullet.text.casefold())])
     if len(found) == 1:
         return Resolved(found[0].refs)
     if found:
