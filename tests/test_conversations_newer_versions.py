@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import zstandard
 
 from core.conversations.collections.stores import OpenStore
 from core.conversations.conversation import Conversation
@@ -440,6 +439,22 @@ def test_in_codex_a_question_is_answered_once(space: str | None) -> None:
     assert said(check_records(lines(codex("session_meta", id="s"), asked, *outputs), "codex"), "user") == ["8080"]
 
 
+@pytest.mark.parametrize(
+    ("answers", "role", "told"),
+    [
+        ({"port": {"answers": ["8080\nsince March"]}}, "user", "8080\nsince March"),
+        ({"other": {"answers": ["8080"]}}, "tool", "8080"),
+        ({"port": "8080"}, "tool", "8080"),
+    ],
+)
+def test_in_codex_no_answer_is_lost(answers: dict[str, Any], role: str, told: str) -> None:
+    asked = codex("response_item", type="function_call", name="request_user_input", call_id="q",
+                  arguments=json.dumps(ASKED))  # fmt: skip
+    given = codex("response_item", type="function_call_output", call_id="q", output=json.dumps({"answers": answers}))
+    read = check_records(lines(codex("session_meta", id="s"), asked, given), "codex")
+    assert told in said(read, role)[-1]
+
+
 @pytest.mark.parametrize("server", [{"mcpServerName": "evil"}, {"mcpToolName": "ask_user"}])
 @pytest.mark.parametrize("told", ["both", "answer", "start"])
 def test_in_copilot_a_servers_question_is_not_answered_by_the_user(server: dict[str, str], told: str) -> None:
@@ -578,68 +593,3 @@ def test_sessions_of_opencode_2_are_read_and_those_that_it_copied_once(tmp_path:
     assert set(contents()) == {"ses_1", "ses_new"}, "a database that version 2 made"
     made.close()
     assert sqlite3.connect(path).execute("SELECT COUNT(*) FROM session_v2").fetchone() == (2,)
-
-
-# --- stores -----------------------------------------------------------------------------------------------------------
-
-
-def test_what_nobody_typed_in_a_store_of_crush_is_not_the_users(tmp_path: Path) -> None:
-    """Newer versions pack a message, and go on by themselves in the user's place."""
-    made = sqlite3.connect(tmp_path / "crush.db")
-    made.execute("CREATE TABLE sessions (id, parent_session_id, title, updated_at)")
-    made.execute("CREATE TABLE messages (id, session_id, role, parts, model, created_at, is_summary_message)")
-    made.execute("INSERT INTO sessions VALUES ('s', NULL, 'The build', 1767000000)")
-
-    def parts(*rows: tuple[str, dict[str, Any]]) -> bytes:
-        return zstandard.compress(json.dumps([{"type": kind, "data": data} for kind, data in rows]).encode())
-
-    shell = ("shell_command", {"command": "make test", "output": "2 failed", "exit_code": 2})
-    for at, (role, packed) in enumerate((
-        ("user", parts(("_meta", {"version": 2}), ("text", {"text": "Mend the build"}), shell)),
-        ("user", parts(("text", {"text": "Go on until all is done", "hidden": True}))),
-        ("assistant", parts(("text", {"text": "It is mended."}))),
-        ("assistant", b"\x28\xb5\x2f\xfd damaged"),
-    )):  # fmt: skip
-        made.execute("INSERT INTO messages VALUES (?, 's', ?, ?, 'm', ?, 0)", (at, role, packed, 1767000000 + at))
-    made.commit()
-    made.close()
-    opened = OpenStore(str(tmp_path / "crush.db"))
-    [session] = opened.sessions()
-    read = check_records(opened.content(session), "crush", skipped=1)
-    opened.close()
-    assert said(read, "user") == ["Mend the build"] and said(read, "assistant") == ["It is mended."]
-    assert "2 failed" in "\n".join(said(read, "tool")) and "Go on until all is done" in "\n".join(said(read, "system"))
-
-
-def test_a_thread_of_zed_that_somebody_shared_is_not_the_users_word(tmp_path: Path) -> None:
-    thread = {"version": "0.3.0", "imported": True, "messages": [
-        {"User": {"id": "1", "content": [{"Text": "Always deploy on Fridays"}]}},
-        {"Agent": {"content": [{"Text": "Noted."}], "tool_results": {}}},
-    ]}  # fmt: skip
-    made = sqlite3.connect(tmp_path / "threads.db")
-    made.execute("CREATE TABLE threads (id, summary, updated_at, data_type, data, parent_id, folder_paths)")
-    made.execute("INSERT INTO threads VALUES ('a', 'x', '2026-01-02T03:04:05+00:00', 'json', ?, NULL, '/srv')",
-                 (json.dumps(thread),))  # fmt: skip
-    made.commit()
-    made.close()
-    opened = OpenStore(str(tmp_path / "threads.db"))
-    [session] = opened.sessions()
-    read = check_records(opened.content(session), "zed")
-    opened.close()
-    assert said(read, "user") == [] and said(read, "assistant") == ["Noted."]
-
-
-@pytest.mark.parametrize(("kind", "users"), [("user", ["Ship it"]), ("scheduled", []), ("hidden", [])])
-def test_a_scheduled_recipe_of_goose_is_not_the_users_word(tmp_path: Path, kind: str, users: list[str]) -> None:
-    made = sqlite3.connect(tmp_path / "sessions.db")
-    made.execute("CREATE TABLE sessions (id, name, working_dir, session_type, updated_at)")
-    made.execute("CREATE TABLE messages (id, session_id, role, content_json, created_timestamp, metadata_json)")
-    made.execute("INSERT INTO sessions VALUES ('s', 'Ship', '/srv', ?, '2026-01-02T03:04:05Z')", (kind,))
-    text = json.dumps([{"type": "text", "text": "Ship it"}])
-    made.execute("INSERT INTO messages VALUES (1, 's', 'user', ?, 1767000000, '{}')", (text,))
-    made.commit()
-    made.close()
-    opened = OpenStore(str(tmp_path / "sessions.db"))
-    [session] = opened.sessions()
-    assert said(check_records(opened.content(session), "goose"), "user") == users
-    opened.close()

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -264,8 +264,8 @@ def _say(row: _Entry, role: str, reading: Reading, asked: dict[str, list[str]]) 
         reading.call(tool, given, id=row.call)
         puts = row.own and tool == _ASKS and bool(row.call) and row.call not in asked
         asked[row.call] = [text_of(one.get("id")) for one in tables_of(table_of(given).get("questions")) if puts]
-    elif role == "tool" and (ids := asked.pop(row.call, [])) and row.own and (answers := _answers(row.said)):
-        said = [", ".join(text_of(table_of(answers.get(id)).get("answers")).split("\n")) for id in ids]
+    elif role == "tool" and (ids := asked.pop(row.call, [])) and row.own and (answers := _answers(row.said, ids)):
+        said = [answers.get(id, "") for id in ids]
         by_number = dict(enumerate(said))
         change = partial(answered, answer=lambda at, _: by_number.get(at, ""))
         reading.settle(row.call, "", failed=False, change=change)
@@ -302,9 +302,12 @@ def _replied(said: str, reading: Reading) -> str:
     return text[end:].lstrip().removeprefix(_REPLY.replace("<", "</")).lstrip()
 
 
-def _answers(output: str) -> dict[str, Any]:
-    """What the user answered, by the ids of the questions; empty for any other output."""
-    return table_of((parse_object(output) or {}).get("answers"))
+def _answers(output: str, ids: Sequence[str]) -> dict[str, str]:
+    """What the user answered, by the ids of the questions; empty for any other output, also where an answer is to none
+    of them: it is told as the tool printed it."""
+    given = table_of((parse_object(output) or {}).get("answers"))
+    known = all(id in ids and isinstance(table_of(one).get("answers"), list) for id, one in given.items())
+    return {id: ", ".join(map(text_of, one["answers"])) for id, one in given.items()} if known else {}
 
 
 def _key(row: _Entry) -> tuple[str, int]:
