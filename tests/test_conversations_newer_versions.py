@@ -252,6 +252,19 @@ def attached(prompt: str, **more: Any) -> dict[str, Any]:
     return {"type": "attachment", "parentUuid": None, "sessionId": "s", "attachment": held}
 
 
+def test_in_claude_code_what_the_user_queued_stays_theirs_when_another_says_the_same_later() -> None:
+    answer = {"type": "assistant", "parentUuid": None, "sessionId": "s",
+              "message": {"role": "assistant", "content": [{"type": "text", "text": "It is done."}]}}  # fmt: skip
+    data = lines(
+        {"type": "queue-operation", "operation": "enqueue", "sessionId": "s", "content": "go on"},
+        {"type": "queue-operation", "operation": "remove", "sessionId": "s"},
+        answer,
+        claude("go on", origin={"kind": "channel"}),
+    )
+    read = check_records(data, "claude_code")
+    assert said(read, "user") == ["go on"] == said(read, "system")
+
+
 def test_in_claude_code_whoever_is_not_called_a_human_is_none() -> None:
     others = [{"kind": kind} for kind in OTHERS] + [{}, "human"]
     data = lines(

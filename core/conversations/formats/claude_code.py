@@ -131,9 +131,16 @@ class _Facts:
         model = text_of(table_of(value.get("message")).get("model"))
         self.model = model if model and not model.startswith("<") else self.model
 
+    def has_queued(self, said: str, reading: Reading) -> bool:
+        """Whether a message is one that was said from the queue: the same words after an answer are said once more."""
+        at = self.from_queue.get(said)
+        if at is not None and any(row.role == "assistant" for row in reading.entries[at.stop :]):
+            del self.from_queue[said]
+        return said in self.from_queue
+
     def disown(self, said: str, reading: Reading) -> None:
         """Words from the queue turn out to be somebody else's: the queue does not tell, the message behind it does."""
-        for row in reading.entries[self.from_queue[said]]:
+        for row in reading.entries[self.from_queue.pop(said)]:
             row.role = "system" if row.role == "user" else row.role
 
     def conversation(self, name: str, reading: Reading) -> Conversation:
@@ -203,13 +210,13 @@ def _read_user(value: dict[str, Any], content: str | list[Any], reading: Reading
     hidden = value.get("isMeta") or value.get("isVisibleInTranscriptOnly")
     if facts.queued:
         facts.said.add(said)
-    if sent and said in facts.from_queue:
+    if sent and facts.has_queued(said, reading):
         facts.disown(said, reading)
         return
     if sent or hidden or expanded or said.startswith(_BY_THE_TOOL):
         reading.remind(said)
         return
-    if said.strip() and said in facts.from_queue:
+    if said.strip() and facts.has_queued(said, reading):
         return
     plan = value.get("planContent")
     if isinstance(plan, str) and plan.strip() and plan in said:
@@ -354,7 +361,7 @@ def _read_attachment(value: dict[str, Any], reading: Reading, facts: _Facts) -> 
         origin = held.get("origin")
         typed = _is_persons(origin) and (origin is not None or _typed(said))
         typed = typed and held.get("commandMode", "prompt") == "prompt"
-        if said in facts.from_queue:
+        if facts.has_queued(said, reading):
             if not typed:
                 facts.disown(said, reading)
             return
