@@ -145,3 +145,16 @@ def test_a_person_at_a_terminal_reads_lines_of_their_width(shop: Path, monkeypat
     rows = terminal.getvalue().splitlines()
     assert len(out[0]) > 80 and "→ s4" in rows[0] and rows[1].startswith("   [1 user] Why two zebra labels?")
     assert all(len(row) <= 80 for row in rows) and len(rows) < 30
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("clinet", "clients"), ("clinets", "client"), ("invoce", "invoices"), ("tenent", "tenants"),
+        ("uberweisng", "überweisung"), ("wahrungskurrs", "währungskurs"), ("facadde", "façade"),
+    ],
+)  # fmt: skip
+def test_a_slip_in_a_word_with_marks_or_of_a_plural_is_set_right(shop: Path, typed: str, said: str) -> None:
+    """That a word was never said tells an agent to stop searching."""
+    kept("s7", [turn("user", f"The {said} of the exporter in rows.py", 0, "s7", shop)])
+    assert f"nobody said {typed}: it was taken for {said}" in str(found(typed)) and "→ s7:1" in str(found(typed))

@@ -621,6 +621,31 @@ def test_the_help_of_the_hook_names_the_events_that_connect_writes_and_their_jso
         assert told in call("hints", "--help")[1], told
 
 
+def test_a_file_of_a_folder_in_another_is_not_told_the_notes_of_its_namesake(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once a repository was allowed anywhere, a folder below a known one got that one's notes and lost its own."""
+    plain = shop.with_name("plain")
+    sub = plain / "sub"
+    sub.mkdir(parents=True)
+    for folder in (plain, sub):
+        (folder / "app.py").write_text("pass\n")
+    kept("s2", [turn("user", "Which port does the gateway of the shop listen on?", 0, "s2", plain)])
+    monkeypatch.chdir(plain)
+    call("add", "files", "The retries are counted here", "--file", str(plain / "app.py"))
+    call("harvest", "--apply", "--now", "--quiet")
+    kept("s3", ran(FAILS, ERROR, True, 0, "s3", sub) + ran(WORKS, "all checks passed", False, 2, "s3", sub))
+    call("search", "retries")
+    till = shop.with_name("till")
+    subprocess.run(["git", "clone", "-q", str(shop), str(till)], check=True, capture_output=True)
+    monkeypatch.chdir(till)
+    assert call("trust", "allow")[0] == 0
+    edit = {"hook_event_name": "PreToolUse", "tool_name": "Edit"}
+    assert hook(sub, edit | {"tool_input": {"file_path": f"{sub}/app.py"}}, "a") == ""
+    assert "retries" in hook(plain, edit | {"tool_input": {"file_path": f"{plain}/app.py"}}, "b")
+    assert "make -C app check" in hook(sub, shell(FAILS), "c")
+
+
 def test_no_secret_in_a_command_or_a_path_is_written_down(shop: Path) -> None:
     """What was handed out is kept for weeks, and `knowledge hints` prints it."""
     token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"

@@ -228,7 +228,9 @@ def _places(paths: Any, project: str, cwd: str, environment: Mapping[str, str]) 
         if any(os.path.basename(place) == ".git" for place in read_trust(environment).rows):
             from core.knowledge.projects import here_in, known_projects
 
-            return sorted(here_in(cwd, known_projects(paths, environment), environment).roots)
+            here = here_in(cwd, known_projects(paths, environment), environment)
+            if here.root == project:  # else a folder above is known: names below the two mean other files
+                return sorted(here.roots)
     return (project,)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
+from unicodedata import combining, normalize
 
 from core.search.store import places_of
 from core.search.when import Moment, moments_of
@@ -21,6 +22,9 @@ TERMS = 64
 FORM_WEIGHT = 0.7
 MISSPELT = 4
 """A shorter word is not taken for another."""
+PLURAL = 6
+"""A shorter word is not taken for another one's plural. Of 2,151 slips in a word that was said in its other number
+1,443 are set right so, 927 without; of 4,364 slips 3,248 and 3,259, 105 and 94 taken for a wrong one."""
 NEAREST, TEXTS = 8, 5
 """So many stems that are spelled most like it are looked at, each with its words in so many texts. Of 1,369 words of
 talks that stand nowhere in a part of them 187 were taken for another by their stems alone, 108 by whole words; of 4,364
@@ -149,12 +153,25 @@ def _spelled_alike(
     spelled_so = process.extract_iter(stem, [other for other, _ in alike], scorer=OSA.distance, score_cutoff=most)
     near = sorted((apart, -alike[at][1], other) for other, apart, at in spelled_so)
     for _, number, other in near[:NEAREST]:
-        said = {one for text in texts_with(other) for one in words_of(text) if one.startswith(word[:2])}
-        whole = [(OSA.distance(word, one), one) for one in said if stems.learn([one])[one] == other]
+        said = {one for text in texts_with(other) for one in words_of(text) if stems.learn([one])[one] == other}
+        whole = [(_apart(word, one), one) for one in said]
         if (best := min(whole, default=(most + 1, "")))[0] <= most:
             worth = math.log(1 + (entries + number + 0.5) / (0.5 - number))
             return Term(best[1], {other: FORM_WEIGHT}, -number, worth, term.times, word)
     return term
+
+
+def _apart(word: str, said: str) -> int:
+    """By how many slips a word differs from one that was said, marks of letters and the "s" of a plural aside, where
+    the rest of a longer one differs by one: "clinet" is "clients"."""
+    from rapidfuzz.distance import OSA
+
+    plain = "".join(letter for letter in normalize("NFD", said) if not combining(letter))
+    apart = OSA.distance(word, plain)
+    if len(word) >= PLURAL and word.endswith("s") != plain.endswith("s"):
+        ending = OSA.distance(word.removesuffix("s"), plain.removesuffix("s"))
+        return ending if ending <= 1 else apart
+    return apart
 
 
 def query_of(text: str, places_of: Places, stems: Stems) -> Query:
