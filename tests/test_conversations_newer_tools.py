@@ -370,3 +370,42 @@ def test_a_scheduled_recipe_of_goose_is_not_the_users_word(tmp_path: Path, kind:
     [session] = opened.sessions()
     assert said(check_records(opened.content(session), "goose"), "user") == users
     opened.close()
+
+
+# --- what newer versions write ----------------------------------------------------------------------------------------
+
+
+def test_of_a_message_of_droid_in_the_users_place_only_what_was_typed_is_theirs() -> None:
+    def message(role: str, content: Any, **about: Any) -> dict[str, Any]:
+        return {"type": "message", "id": "m", "message": {"role": role, "content": content, **about}}
+
+    head = {"type": "session_start", "id": "s1", "title": "t", "version": 2, "cwd": "/srv/app"}
+    back = {"type": "tool_result", "tool_use_id": "t", "content": "done"}
+    rows = [
+        message("user", "for the model", visibility="llm_only"),
+        message("user", "a notice", visibility="user_only"),
+        message("user", "not shown", isUserVisible=False),
+        message("user", "fix it", visibility="both", userMessageSource="cli"),
+        message("assistant", [words("Yes.")], modelId="a-model", visibility="llm_only"),
+        message("user", [words("said by a hook")], hookEventName="Stop"),
+        message("user", "wake up", userMessageSource="automation"),
+        message("tool", [back]),
+        message("system", "rules"),
+        {"type": "agent_turn_outcome", "turnId": "m", "reason": "completed"},
+        message("user", "and push it"),
+    ]
+    read = check_records(lines(head, *rows), "droid")
+    assert said(read, "user") == ["fix it", "and push it"] and read.model == "a-model"
+    assert said(read, "assistant") == ["Yes."] and said(read, "tool") == ["done"]
+    others = ["for the model", "a notice", "not shown", "said by a hook", "wake up", "rules"]
+    assert said(read, "system") == others
+    given = check_records(lines(head | {"callingSessionId": "s0"}, rows[3]), "droid")
+    assert said(given, "user") == [] and {turn.agent for turn in given.turns} == {"sub-agent"}
+
+
+def test_what_a_sub_agent_of_deepseek_harness_is_given_is_nobodys_word() -> None:
+    head = {"type": "session", "id": "s", "createdAt": 1_767_000_000_000, "version": 1, "cwd": "/srv"}
+    asked = {"type": "user/message", "time": 1, "data": {"message": {"content": [words("look")]}}}
+    assert said(check_records(lines(head, asked), "deepseek"), "user") == ["look"]
+    given = check_records(lines(head | {"origin": "subagent", "parentSession": "s0"}, asked), "deepseek")
+    assert said(given, "user") == [] and said(given, "system") == ["look"]
