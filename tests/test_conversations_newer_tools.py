@@ -409,3 +409,31 @@ def test_what_a_sub_agent_of_deepseek_harness_is_given_is_nobodys_word() -> None
     assert said(check_records(lines(head, asked), "deepseek"), "user") == ["look"]
     given = check_records(lines(head | {"origin": "subagent", "parentSession": "s0"}, asked), "deepseek")
     assert said(given, "user") == [] and said(given, "system") == ["look"]
+
+
+def test_what_others_send_into_a_thread_of_amp_is_not_the_users_word() -> None:
+    def message(role: str, *content: Any, **about: Any) -> dict[str, Any]:
+        return {"role": role, "messageId": 1, "createdAt": "2026-09-16T10:00:01Z", "content": list(content), **about}
+
+    ran = {"status": "done", "result": {"output": "clean", "exitCode": 0}}
+    data = document({
+        "v": 84, "id": "T-1", "created": 1_789_552_800_000, "env": {"initial": {"workingDirectory": "/srv/app"}},
+        "messages": [
+            message("user", words("put in") | {"hidden": True}, words("fix it"), meta={"sentAt": 1_789_552_800_000}),
+            message("assistant", words("Yes."), {"type": "server_tool_use", "id": "w", "name": "web_search",
+                                                 "input": {"query": "gate"}}, meta={"openAIResponsePhase": "x"}),
+            message("user", words("the child is done"), meta={"fromExecutorThreadID": "T-2"}),
+            message("user", words("go on"), meta={"fromAggman": True}),
+            message("user", words("it is nine"), meta={"fromAutomation": True}),
+            message("user", words("look there"), parentToolUseId="t"),
+            message("info", {"type": "manual_bash_invocation", "args": {"cmd": "git status"}, "toolRun": ran}),
+            message("info", words("a note")),
+            message("user", words("and push it")),
+        ],
+    })  # fmt: skip
+    read = check_records(data, "amp")
+    assert said(read, "user") == ["fix it", "and push it"] and read.folder == "/srv/app"
+    others = ["put in", "the child is done", "go on", "it is nine", "look there", "a note"]
+    assert said(read, "system") == others
+    assert said(read, "tool") == ["web_search\nquery: gate", "$ git status\nclean"]
+    assert next(turn.time for turn in read.turns if turn.role == "assistant") == "2026-09-16T10:00:01Z"
