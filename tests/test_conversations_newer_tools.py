@@ -437,3 +437,26 @@ def test_what_others_send_into_a_thread_of_amp_is_not_the_users_word() -> None:
     assert said(read, "system") == others
     assert said(read, "tool") == ["web_search\nquery: gate", "$ git status\nclean"]
     assert next(turn.time for turn in read.turns if turn.role == "assistant") == "2026-09-16T10:00:01Z"
+
+
+@pytest.mark.parametrize(
+    ("said_then", "users"), [("continue", ["fix it", "continue"]), ("go on", ["fix it", "go on", "continue"])]
+)
+def test_a_summary_of_continue_is_no_answer_and_what_goes_on_behind_it_was_not_typed(
+    said_then: str, users: list[str]
+) -> None:
+    def item(role: str, content: str, **about: Any) -> dict[str, Any]:
+        return {"message": {"role": role, "content": content}, "contextItems": [], **about}
+
+    history = [
+        item("user", "fix it"),
+        item("assistant", "It is mended.", conversationSummary="They asked to mend it."),
+        item("assistant", "[COMPACTED HISTORY]\nIt was mended.", conversationSummary="It was mended."),
+        item("system", "Chat history auto-compacted successfully."),
+        item("user", said_then),
+        item("user", "continue"),
+    ]
+    data = document({"sessionId": "s", "title": "t", "workspaceDirectory": "/srv", "history": history})
+    read = check_records(data, "continue_dev")
+    assert said(read, "user") == users and said(read, "assistant") == ["It is mended."]
+    assert [text for text in said(read, "system") if text.startswith("It was")] == ["It was mended."]
