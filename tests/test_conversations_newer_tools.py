@@ -479,3 +479,36 @@ def test_what_a_mention_in_roo_brought_along_is_nobodys_word(brought: str) -> No
 def test_a_file_beside_a_task_of_roo_tells_its_folder(tmp_path: Path) -> None:
     (tmp_path / "history_item.json").write_text('{"id": "t", "workspace": "/srv/app"}')
     assert folder_at(str(tmp_path / "api_conversation_history.json")) == "/srv/app"
+
+
+def test_a_newer_thread_of_zed_has_its_commands_its_summary_and_its_first_folder(tmp_path: Path) -> None:
+    def use(id: str, tool: str, **given: Any) -> dict[str, Any]:
+        return {"ToolUse": {"id": id, "name": tool, "raw_input": "", "input": given}}
+
+    calls_made = [
+        use("a", "terminal", type="json", value={"command": "make"}), use("b", "patch", type="text", value="a line"),
+        use("c", "find", type="json", value="x", path="y"),
+    ]  # fmt: skip
+    thread = {"version": "0.3.0", "messages": [
+        {"User": {"id": "1", "content": [{"Text": "build it"}]}},
+        {"Agent": {"content": calls_made, "tool_results": {}}},
+        {"Compaction": {"Summary": "It was built."}},
+        {"Compaction": {"ProviderNative": {"provider": "p", "items": []}}},
+        "Resume",
+    ]}  # fmt: skip
+    made = sqlite3.connect(tmp_path / "threads.db")
+    made.execute("CREATE TABLE threads (id, summary, updated_at, data_type, data, folder_paths, folder_paths_order)")
+    for id, order in (("a", "2,0,1"), ("b", ""), ("c", "1,0")):
+        made.execute("INSERT INTO threads VALUES (?, 'x', '2026-01-02T03:04:05+00:00', 'json', ?, '/a\n/b\n/c', ?)",
+                     (id, json.dumps(thread), order))  # fmt: skip
+    made.commit()
+    made.close()
+    opened = OpenStore(str(tmp_path / "threads.db"))
+    sessions = opened.sessions()
+    assert [row.folder for row in sessions] == ["/b", "/a", "/a"]
+    read = check_records(opened.content(sessions[0]), "zed")
+    opened.close()
+    command, *others = calls(read)
+    assert isinstance(command, Command) and command.words == "make"
+    assert said(read, "tool") == ["patch\na line", "find\ntype: json\nvalue: x\npath: y"] and len(others) == 2
+    assert said(read, "system") == ["It was built."]
