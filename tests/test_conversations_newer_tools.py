@@ -512,3 +512,49 @@ def test_a_newer_thread_of_zed_has_its_commands_its_summary_and_its_first_folder
     assert isinstance(command, Command) and command.words == "make"
     assert said(read, "tool") == ["patch\na line", "find\ntype: json\nvalue: x\npath: y"] and len(others) == 2
     assert said(read, "system") == ["It was built."]
+
+
+def test_what_only_the_model_of_goose_sees_is_not_the_users_word() -> None:
+    def message(role: str, *content: Any, **about: Any) -> dict[str, Any]:
+        return {"id": "m", "role": role, "created": 1_767_000_000, "content": list(content), "metadata": about}
+
+    rules = words("rules") | {"annotations": {"audience": ["assistant"]}}
+    shown = words("fix it") | {"annotations": {"audience": ["user", "assistant"]}}
+    talk = [
+        message("user", rules, shown, {"type": "document", "data": "", "mimeType": "application/pdf"}),
+        message("assistant", words("Yes."), inference={"provider": "p", "resolvedModel": "a-model"}),
+        message("assistant", {"type": "error", "kind": "other", "message": "no answer"}, agentVisible=False),
+    ]
+    export = {"id": "s", "name": "t", "working_dir": "/srv", "session_type": "user", "conversation": talk}
+    read = check_records(document(export), "goose")
+    assert said(read, "user") == ["fix it"] and said(read, "system") == ["rules", "no answer"]
+    assert read.model == "a-model"
+    given = check_records(document(export | {"session_type": "sub_agent"}), "goose")
+    assert said(given, "user") == [] and said(given, "assistant") == ["Yes."]
+
+
+@pytest.mark.parametrize(("kind", "users"), [
+    ("terminal", ["why?"]), ("user", ["ls", "why?", "cargo build", "git push"]),
+])  # fmt: skip
+def test_what_a_shell_noted_for_goose_is_not_the_users_word(tmp_path: Path, kind: str, users: list[str]) -> None:
+    """Each command of a shell is noted until the next question, which takes them up as a block."""
+    made = sqlite3.connect(tmp_path / "sessions.db")
+    made.execute("CREATE TABLE sessions (id, name, working_dir, session_type, updated_at)")
+    made.execute("CREATE TABLE messages (id, session_id, role, content_json, created_timestamp, metadata_json)")
+    asked = "<shell_history>\ngit status\n</shell_history>\n\nwhy?"
+    for session, rows in (
+        ("s", [("user", asked, True), ("assistant", "So.", True), ("user", "cargo build", False),
+               ("user", "git push", False)]),
+        ("t", [("user", "ls", False)]),
+    ):  # fmt: skip
+        made.execute("INSERT INTO sessions VALUES (?, 'Shell', '/srv', ?, '2026-01-02T03:04:05Z')", (session, kind))
+        for at, (role, text, seen) in enumerate(rows):
+            told = json.dumps([words(text)]), json.dumps({"userVisible": True, "agentVisible": seen})
+            made.execute("INSERT INTO messages VALUES (?, ?, ?, ?, 1767000000, ?)", (at, session, role, *told))
+    made.commit()
+    made.close()
+    opened = OpenStore(str(tmp_path / "sessions.db"))
+    read = [check_records(opened.content(session), "goose") for session in opened.sessions()]
+    opened.close()
+    assert sorted(text for one in read for text in said(one, "user")) == sorted(users)
+    assert "<shell_history>\ngit status\n</shell_history>" in said(read[0], "tool")
