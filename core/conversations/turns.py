@@ -510,7 +510,7 @@ def read_blocks(
             reading.say("assistant", text_of([block]))
         elif kind == "text":
             said.append(text_of([block]))
-        elif kind in ("tool_use", "toolCall"):
+        elif kind in ("tool_use", "server_tool_use", "toolCall"):
             given = block.get("input", block.get("arguments"))
             reading.call(block.get("name"), given, id=text_of(block.get("id") or block.get("name")))
         elif kind == "tool_result":

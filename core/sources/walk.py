@@ -285,7 +285,7 @@ def _without_second_views(rows: list[Artifact]) -> list[Artifact]:
 def folder_at(path: str) -> str:
     """The folder in which a conversation was held, where its place tells it and it need not: a history in a project
     (aider, SpecStory), a chat in the storage of a workspace (VS Code), a session that a file beside it tells of (Cline,
-    Kiro, Gemini CLI); "" for any other."""
+    Roo Code, Kiro, Gemini CLI); "" for any other."""
     file = Path(path)
     if file.parent.name == "chats" and file.name.startswith("session-"):
         try:
@@ -296,7 +296,8 @@ def folder_at(path: str) -> str:
     if beside := _beside(file):
         held = files.read_object(beside, BESIDE_BYTES) or {}
         several = held.get("workspacePaths")
-        named = held.get("cwd") or (several[0] if isinstance(several, list) and several else "")
+        named = held.get("cwd") or held.get("workspace")
+        named = named or (several[0] if isinstance(several, list) and several else "")
         return named if isinstance(named, str) else ""
     storage, _, chat = path.rpartition("/chatSessions/")
     if not storage or "/" in chat:
@@ -313,6 +314,8 @@ def _beside(file: Path) -> Path | None:
         return file.with_name(f"{file.parent.name}.json")
     if file.name == "messages.jsonl":
         return file.with_name("session.json")
+    if file.name == "api_conversation_history.json":
+        return file.with_name("history_item.json")
     kiro = file.suffix == ".jsonl" and file.parts[-3:-1] == ("sessions", "cli")
     return file.with_suffix(".json") if kiro else None
 

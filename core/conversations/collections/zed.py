@@ -1,10 +1,13 @@
-"""Zed's database `threads/threads.db`: `threads(id, summary, updated_at, data_type, data, parent_id, folder_paths)`.
+"""Zed's database `threads/threads.db`: `threads(id, summary, updated_at, data_type, data, parent_id, folder_paths,
+folder_paths_order)`.
 
 `data` is JSON, packed with Zstandard where `data_type` says so: `{version, title, messages, model}`. A message is
-`{"User": {content}}` or `{"Agent": {content, tool_results}}`, a block of its content `{"Text": …}`, `{"Mention": {uri,
-content}}`, `{"ToolUse": {id, name, input}}`; up to version 0.2 it is `{role, segments, tool_uses, tool_results}`. After
-`crates/agent/src/db.rs`, `thread.rs` and `legacy_thread.rs` of zed-industries/zed. Messages have no times of their own.
-In a thread that is `imported` somebody else is the user.
+`{"User": {content}}`, `{"Agent": {content, tool_results}}` or `{"Compaction": {"Summary": …}}`, a block of its content
+`{"Text": …}`, `{"Mention": {uri, content}}`, `{"ToolUse": {id, name, input}}`, where newer versions write the input as
+`{type: json | text, value}`; up to version 0.2 it is `{role, segments, tool_uses, tool_results}`. After
+`crates/agent/src/db.rs`, `thread.rs`, `legacy_thread.rs` and `crates/language_model_core` of zed-industries/zed. The
+folders are sorted; `folder_paths_order` tells for each at which place it was opened. Messages have no times of their
+own. In a thread that is `imported` somebody else is the user.
 """
 
 from __future__ import annotations
@@ -27,10 +30,16 @@ def fits(store: StoreFile) -> bool:
 
 def sessions(store: StoreFile) -> Iterator[StoredSession]:
     parent, paths = store.column("threads", "parent_id"), store.column("threads", "folder_paths")
-    query = f"SELECT id, summary, {paths}, updated_at, LENGTH(data), {parent} FROM threads ORDER BY id"
-    for id, title, folders, at, size, above in store.rows(query):
-        folder = text(folders).split("\n", 1)[0]
+    order = store.column("threads", "folder_paths_order")
+    query = f"SELECT id, summary, {paths}, {order}, updated_at, LENGTH(data), {parent} FROM threads ORDER BY id"
+    for id, title, folders, opened, at, size, above in store.rows(query):
+        folder = _first_folder(text(folders).split("\n"), text(opened).split(","))
         yield StoredSession(text(id), text(title), folder, seconds(at), number(size), bool(text(above)))
+
+
+def _first_folder(folders: list[str], opened: list[str]) -> str:
+    """The folder that was opened first, where the order is told for each."""
+    return folders[opened.index("0")] if len(opened) == len(folders) and "0" in opened else folders[0]
 
 
 def records(store: StoreFile, id: str) -> Iterator[dict[str, Any]]:
@@ -72,7 +81,9 @@ def read_record(value: dict[str, Any], reading: Reading) -> None:
             _read_result(table_of(row), reading)
     elif "role" in value:
         _read_older(value, reading)
-    elif value.get("Compaction") or "Resume" not in value:
+    elif isinstance(value.get("Compaction"), dict):
+        reading.summary(text_of(value["Compaction"].get("Summary")))
+    elif "Resume" not in value:
         reading.skipped += 1
 
 
@@ -106,7 +117,10 @@ def _read_block(block: Any, reading: Reading) -> None:
         reading.say("assistant", held["Text"])
     elif isinstance(held.get("ToolUse"), dict):
         use = held["ToolUse"]
-        reading.call(use.get("name"), use.get("input"), id=text_of(use.get("id")))
+        given = use.get("input")
+        if isinstance(given, dict) and given.keys() == {"type", "value"} and given["type"] in ("json", "text"):
+            given = given["value"]
+        reading.call(use.get("name"), given, id=text_of(use.get("id")))
     elif not _SILENT & held.keys():
         reading.skipped += 1
 

@@ -35,6 +35,11 @@ ANSWERS = ("attempt_completion", "plan_mode_respond", "ask_followup_question", "
 _RESULT = re.compile(r"\[(\w{1,60})(?: for [^\n]{0,2000})?\] Result:")
 _BROKEN = "[Response interrupted"
 _NOTICE = ("[TASK RESUMPTION]", "[ERROR]", _BROKEN, "[The user has switched", "<environment_details>")
+_BROUGHT = (
+    "[read_file for '", "<file_content ", "<folder_content ", "<url_content ", "<workspace_diagnostics>",
+    "<git_working_state>", "<git_commit ", "<terminal_output", "<command name=",
+)  # fmt: skip
+"""What a mention of the user brings along begins so in Cline and Roo Code (`src/core/mentions/index.ts`)."""
 _TOOLS = (
     "read_file", "write_to_file", "replace_in_file", "execute_command", "list_files", "search_files",
     "list_code_definition_names", "browser_action", "use_mcp_tool", "access_mcp_resource", "ask_followup_question",
@@ -208,6 +213,10 @@ def person_labels(body: list[str]) -> Iterator[Label]:
         elif closed and row.startswith("[TASK RESUMPTION]"):
             # The user's next message, sent together with the one above.
             zone, foreign, closed = "system", False, False
+            yield Label(zone, row)
+        elif row.startswith(_BROUGHT):
+            # A file or page may hold any tag: what follows is nobody's word.
+            zone, foreign, denied = "system" if zone == "user" else zone, True, False
             yield Label(zone, row)
         elif row.startswith("<environment_details>"):
             # From here on nothing is the user's: this block closes every message.

@@ -2,7 +2,8 @@
 
 An item of the history is `{message: {role, content, toolCalls}, contextItems, toolCallStates}`; a state tells what a
 call was given, how it ended and what came back. After `core/index.d.ts` and `core/util/history.ts` of
-continuedev/continue. There are no times in it.
+continuedev/continue. There are no times in it. The command line puts a summary in the place of what was said, as an
+answer of its own, and may go on with a "continue" that nobody typed (`extensions/cli/src/stream` of that project).
 """
 
 from __future__ import annotations
@@ -28,12 +29,16 @@ def read(name: str, data: bytes) -> Conversation:
     found = json_document(data, ("history",))
     about = found.members
     reading = Reading(skipped=int(found.torn))
+    replaced = False
     for value in reading.values(found.records("history"), ""):
         message = value.get("message")
         role = kind_of(message, "role")
-        said = text_of(table_of(message).get("content"))
-        if role == "user":
-            reading.person(said)
+        said, summary = text_of(table_of(message).get("content")), text_of(value.get("conversationSummary"))
+        if role == "assistant" and summary and said.endswith(summary):
+            replaced = True
+        elif role == "user":
+            (reading.remind if replaced and said == "continue" else reading.person)(said)
+            replaced = False
         elif role == "assistant":
             reading.say("assistant", said)
             for state in tables_of(value.get("toolCallStates", [value.get("toolCallState")])):
@@ -42,7 +47,7 @@ def read(name: str, data: bytes) -> Conversation:
             reading.say("system", said)
         elif role not in ("tool", "thinking"):  # a tool's words stand in the state of its call
             reading.skipped += 1
-        reading.summary(text_of(value.get("conversationSummary")))
+        reading.summary(summary)
     folder = text_of(about.get("workspaceDirectory"))
     folder = path_of(folder) if folder.startswith("file://") else folder
     model = about.get("chatModelTitle")

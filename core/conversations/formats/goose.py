@@ -2,8 +2,10 @@
 
 The first line is about the session (`working_dir`, `description`), every other a message `{id, role, created, content:
 [{type, ...}], metadata}`; see `crates/goose/src/session/legacy.rs` and `crates/goose/src/conversation/message.rs` of
-block/goose. `created` is in seconds, in some versions in milliseconds. What `metadata.userVisible` hides from the
-person was not said by them. An export of a session (`{id, working_dir, conversation: [...]}`) is read as well.
+block/goose, since 2026 `crates/goose-provider-types/src/conversation/message.rs` of aaif-goose/goose. `created` is in
+seconds, in some versions in milliseconds. What `metadata.userVisible` hides from the person was not said by them, nor a
+text whose `annotations.audience` leaves them out. An export of a session is read as well: `{id, working_dir,
+session_type, conversation: [...]}`.
 """
 
 from __future__ import annotations
@@ -18,7 +20,11 @@ from core.conversations.turns import Reading, kind_of, list_of, table_of, text_o
 _INJECTED = INJECTED | {"info-msg": "system"}
 _DECLINED = "The user has declined to run this tool"
 """The tool's own words in the place of a result that the user did not allow."""
-_SILENT = frozenset({"thinking", "redactedThinking", "image", "toolConfirmationRequest", "actionRequired", "reasoning"})
+_SILENT = frozenset({
+    "thinking", "redactedThinking", "image", "document", "toolConfirmationRequest", "actionRequired", "reasoning",
+})  # fmt: skip
+DELEGATED = ("sub_agent", "subagent", "scheduled", "hidden")
+"""The types of sessions in which nobody typed what is asked."""
 
 
 def sniff(head: str) -> bool:
@@ -48,6 +54,8 @@ def read(name: str, data: bytes) -> Conversation:
                 records += [record._replace(value=row if isinstance(row, dict) else None) for row in rows]
             else:
                 records.append(record)
+    reading.delegated = about.get("session_type") in DELEGATED
+    reading.agent = "sub-agent" if reading.delegated else ""
     for value in reading.values(records, ""):
         read_message(value, reading)
     title = about.get("description") or about.get("name")
@@ -61,13 +69,19 @@ def read_message(value: dict[str, Any], reading: Reading) -> None:
     if value.get("role") not in ("user", "assistant") or not isinstance(value.get("content"), list):
         reading.skipped += 1
         return
-    hidden = table_of(value.get("metadata")).get("userVisible") is False
+    about = table_of(value.get("metadata"))
+    hidden = about.get("userVisible") is False
     reading.dated(value.get("created"))
+    reading.model = text_of(table_of(about.get("inference")).get("resolvedModel")) or reading.model
     said: list[str] = []
     for block in value["content"]:
         kind = kind_of(block)
         if kind == "text" and value["role"] == "user":
-            said.append(text_of(block.get("text")))
+            audience = list_of(table_of(block.get("annotations")).get("audience"))
+            if audience and "user" not in audience:
+                reading.remind(text_of(block.get("text")))
+            else:
+                said.append(text_of(block.get("text")))
         elif kind == "text":
             reading.say("system" if hidden else "assistant", text_of(block.get("text")))
         elif kind in ("toolRequest", "frontendToolRequest"):
@@ -82,6 +96,8 @@ def read_message(value: dict[str, Any], reading: Reading) -> None:
             reading.result(back, id=key, failed=_failed(result), refused=back.startswith(_DECLINED))
         elif kind in ("contextLengthExceeded", "summarizationRequested", "conversationCompacted", "systemNotification"):
             reading.say("system", text_of(block.get("msg")))
+        elif kind == "error":
+            reading.say("system", text_of(block.get("message")))
         elif kind not in _SILENT:
             reading.skipped += 1
     if hidden:

@@ -3,12 +3,14 @@
 Droid's `~/.factory/sessions/<folder>/<id>.jsonl` has `session_start`, then messages: `{type: message, id, timestamp,
 message: {role, content}}` with blocks of text, tool_use and tool_result; `todo_state`, `compaction_state` and other
 records stand between. A session that another one opened names it (`callingSessionId`): its prompts are written by the
-assistant. The maker does not document the format; this follows the public readers and fixtures of others (entireio/cli,
-agentsview, coding_agent_session_search).
+assistant. A message of the user's role may be a notice, context for the model, a hook's or an automation's. The maker
+does not document the format; this follows the public readers and fixtures of others (entireio/cli, agentsview,
+coding_agent_session_search; version 2: evintunador/conversation-ledger, Emanuele-web04/synara).
 
 DeepSeek Harness's `~/.dsh/sessions/<folder>/<id>/session.jsonl` (packed: `.zstd`) has `{type: session, id, createdAt,
 cwd}`, then events `{type, seq, time, data}`. A `user/message` says where it comes from: the user, or a plugin; an
-`assistant/message` has parts of text and reasoning, calls and results are events of their own. After the package
+`assistant/message` has parts of text and reasoning, calls and results are events of their own. The header of a
+sub-agent's session says so (`origin`). After the package
 `session-persistence-jsonl` of deepseek-ai/deepseek-harness and the fixtures of vshulcz/deja-vu.
 """
 
@@ -20,7 +22,14 @@ from core.conversations.conversation import Conversation
 from core.conversations.records import json_lines, keys_in
 from core.conversations.turns import Reading, arguments, kind_of, read_blocks, table_of, tables_of, text_of, truth_of
 
-_SILENT = frozenset({"todo_state", "session_event", "session_end", "file_snapshot", "settings"})
+_SILENT = frozenset({
+    "todo_state", "session_event", "session_end", "file_snapshot", "settings", "agent_turn_outcome",
+})  # fmt: skip
+_ROLES = ("user", "assistant", "tool", "system")
+_AUTOMATIC = frozenset({
+    "automation", "readiness-remediation", "readiness-evaluation", "wiki-generation", "wiki-ci-setup",
+})  # fmt: skip
+"""What asks in the user's place, as Droid's `userMessageSource` names it."""
 
 
 def sniff_droid(head: str) -> bool:
@@ -42,16 +51,27 @@ def read_droid(name: str, data: bytes) -> Conversation:
         if kind == "session_start":
             about = about or value
             reading.agent = "sub-agent" if value.get("callingSessionId") else ""
-            reading.delegated = bool(about.get("callingSessionId"))
-        elif kind == "message" and isinstance(message, dict) and message.get("role") in ("user", "assistant"):
-            reading.model = text_of(message.get("model")) or reading.model
-            read_blocks(str(message["role"]), message.get("content"), reading)
+        elif kind == "message" and isinstance(message, dict) and message.get("role") in _ROLES:
+            reading.model = text_of(message.get("modelId") or message.get("model")) or reading.model
+            reading.delegated = bool(about.get("callingSessionId")) or _is_put_in(message)
+            read_blocks("assistant" if message["role"] == "assistant" else "user", message.get("content"), reading)
         elif kind == "compaction_state":
             reading.summary(text_of(value.get("summaryText", value.get("summary"))))
         elif kind not in _SILENT:
             reading.skipped += 1
     title = about.get("sessionTitle") or about.get("title")
     return reading.conversation(name, "droid", id=about.get("id"), title=title, folder=about.get("cwd"))
+
+
+def _is_put_in(message: dict[str, Any]) -> bool:
+    """Whether nobody typed what stands in a message of Droid that is not the assistant's."""
+    return (
+        message.get("role") != "user"
+        or message.get("visibility") in ("llm_only", "user_only")
+        or message.get("isUserVisible") is False
+        or bool(message.get("hookEventName"))
+        or kind_of(message, "userMessageSource") in _AUTOMATIC
+    )
 
 
 def sniff_deepseek(head: str) -> bool:
@@ -71,6 +91,8 @@ def read_deepseek(name: str, data: bytes) -> Conversation:
         said = _texts(message.get("content"))
         if kind == "session":
             about = about or value
+            reading.delegated = about.get("origin") == "subagent"
+            reading.agent = "sub-agent" if reading.delegated else ""
         elif kind == "session/title":
             title = text_of(detail.get("title"))
         elif kind == "user/message":
