@@ -193,3 +193,8 @@ def test_what_stands_in_the_middle_of_a_file_or_a_log_is_read(shop: Path, side: 
     page = answered("read", name="s5")
     assert middle not in page and f"left out of a tool's turn: read s5:{number})" in page, "whoever wants it sees how"
     assert middle in call("show", f"s5:{number}", "--around", "0", "--markdown")[1]
+    # A page that is shorter than its own head has the turn that was asked for all the same.
+    for name in ("s5", "claude_code/s5", str(kept / "s5.jsonl")):
+        short = answered("read", name=f"{name}:4", characters=500)
+        assert "The settings of the till are there." in short, short
+        assert "left out of a tool's turn" not in short or f"[{number} tool]" in short, "it names a turn that is here"

@@ -34,6 +34,8 @@ FOUND = 3400
 PAGE = 3000
 """The characters of a page of `read`. One with a query is as long as any: of 25 key points of 92 that the first passage
 leaves out, 1,600 characters tell 8 and 2,900 tell 13."""
+LEAST_PAGE, LEAST_TURN = 1000, 300
+"""A page of turns has a turn at least, whatever is asked for: one that only names the next says nothing."""
 MOST = 30_000
 """The longest page that may be asked for."""
 TOOL_TURN = (240, 160)
@@ -178,12 +180,14 @@ def read(
         if answer:
             _showed(now, whole.name, f"{before}\n{answer}")
             return _told(now, [answer], characters, _clean(now, head))
+    characters = max(LEAST_PAGE, characters)
+    room = characters - len(about) - 3 * len(called) - 220
     near = around or (whole.count if role else AROUND)
     shown = part(whole, turn, near if turn else None, role, None if not end else 6, end=end)
     turns = sorted(shown.turns, key=lambda one: (abs(one.number - turn), -one.number)) if turn else list(shown.turns)
     if end:
         turns.reverse()
-    rows = _page(turns, called, turn, role, room - len(about) - 3 * len(called) - 160, start)
+    rows = _page(turns, called, turn, role, max(LEAST_TURN, room), start)
     return _told(now, [about, *rows], characters)
 
 
@@ -198,10 +202,10 @@ def _page(turns: Sequence[Any], called: str, turn: int, role: str, room: int, st
         head, tail = TOOL_TURN if is_short else _bounds(room, first=not texts)
         text, next_start = _from(one, called, start, head, tail) if is_named else (cut(one.text.strip(), head, tail), 0)
         row = f"[{one.number} {one.role}] {text}"
-        if is_short and not of_tool and len(one.text.strip()) > head + tail:
-            of_tool = f"(what is left out of a tool's turn: read {called}:{one.number})"
         if len(row) > room:
             break
+        if is_short and not of_tool and len(one.text.strip()) > head + tail:
+            of_tool = f"(what is left out of a tool's turn: read {called}:{one.number})"
         if next_start:
             rest = f"(more of this turn: read {called}:{turn}@{next_start})"
         room -= len(row) + 1
