@@ -158,3 +158,13 @@ def test_a_slip_in_a_word_with_marks_or_of_a_plural_is_set_right(shop: Path, typ
     """That a word was never said tells an agent to stop searching."""
     kept("s7", [turn("user", f"The {said} of the exporter in rows.py", 0, "s7", shop)])
     assert f"nobody said {typed}: it was taken for {said}" in str(found(typed)) and "→ s7:1" in str(found(typed))
+
+
+def test_a_word_that_only_another_project_has_is_not_told(shop: Path) -> None:
+    """Its conversations are not searched from here, and its names are its own."""
+    other = shop.with_name("other")
+    other.mkdir()
+    kept("s6", [turn("user", "The zanzibar key of the bank is in the vault", 0, "s6", other)])
+    kept("s7", [turn("user", "How do we roll out the server of the shop?", 0, "s7", shop)])
+    rows = str(found("server zanzibaar", "--project", str(shop)))
+    assert "→ s7:1" in rows and "nobody said zanzibaar" in rows and "zanzibar " not in rows and "zanzibar)" not in rows

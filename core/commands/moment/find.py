@@ -113,7 +113,11 @@ def _found(workspace: Workspace, asked: Asked) -> FindReport:
         shown = _shown(look, own, wide, asked, rows, missing)
         spoken = look.searched(wide if wider else own)
         notes = [look.understood] if look.understood else []
-        notes += [f"nobody said {typed}: it was taken for {word}" for typed, word in look.misspelt() if asked.tells]
+        for typed, word in look.misspelt() if asked.tells else ():
+            if word:
+                notes.append(f"nobody said {typed}: it was taken for {word}")
+            elif typed not in shown.unsaid:
+                notes.append(f"nobody said {typed}")
         notes += _of_its_name(database, own, wide, asked)
         notes += _of_the_whole(look, own, wide, asked, shown, spoken)
         unreadable = unread(database) if database is not None and not shown.firm else 0

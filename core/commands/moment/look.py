@@ -246,8 +246,11 @@ class Look:
         return [*named, *(phrase for phrase in phrases_in(self.text) if not any(phrase in text for text in told))]
 
     def misspelt(self) -> list[tuple[str, str]]:
-        """The words of the question that stand nowhere, each with the one that it was taken for."""
-        return [(term.typed, term.word) for term in self._terms if term.typed]
+        """The words of the question that stand nowhere, each with the one that it was taken for, "" where that was
+        not found: the index knows the words of all projects."""
+        taken = [(term.typed, term.word) for term in self._terms if term.typed]
+        found = set(words_of(" ".join(self._texts))) if taken else ()
+        return [(typed, word if word in found else "") for typed, word in taken]
 
     @property
     def is_guessed(self) -> bool:
