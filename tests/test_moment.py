@@ -558,6 +558,8 @@ def test_without_words_the_days_of_the_sessions_and_their_titles_are_told(shop: 
         assert told.count("no session of this project from 2026-05-20 to 2026-05-31; the newest is of 2026-05-04") == 1
         assert "never said" not in told and "says this" not in told
         assert "shop] Lock of the importer → s4:1" in call(command, "--project", "shop", "--since", "2026-05-03")[1]
+        status, _, said = call(command, "--since", "2026-05-04", "--before", "2026-05-04")
+        assert (status, "no day is from 2026-05-04 and before 2026-05-04" in said) == (2, True), "it is no answer"
 
 
 def test_only_sessions_of_this_project_are_in_another_language_here(shop: Path, tmp_path: Path) -> None:

@@ -321,6 +321,9 @@ def filters_of(
         message = "--source and --role are of conversations, which have no tags and are of one kind"
         raise KnowledgeError("usage", message, hint=hint)
     first, last = (first_day(day, date.today()) for day in (since, before))
+    if first and last and last <= first:
+        hint = "--before is the first day that is left out"
+        raise KnowledgeError("usage", f"no day is from {first} and before {last}", hint=hint)
     return ConversationFilters(sources_named(source or ()), first, last, role)
 
 
