@@ -438,6 +438,25 @@ def test_text_that_left_is_told_as_sent(desk: Desk, tmp_path: Path) -> None:
     assert [(row["provider"], row["calls"]) for row in _ledger(desk)] == [("command", 1)] * 3
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script plays the program")
+def test_after_ctrl_c_nothing_more_is_sent_and_what_was_sent_is_told(desk: Desk, tmp_path: Path) -> None:
+    """The first question is answered; Ctrl-C comes while two are being asked and others wait for their turn."""
+    program, got = tmp_path / "program", tmp_path / "got"
+    program.write_text(
+        f"#!/bin/sh\ncat > /dev/null\necho one >> {got}\nif test $(wc -l < {got}) -gt 1; then\n"
+        f"test $(wc -l < {got}) -gt 2 && mkdir {tmp_path}/pressed 2> /dev/null && kill -INT $PPID\n"
+        "sleep 20\nfi\necho '{\"facts\": []}'\n"
+    )
+    program.chmod(0o755)
+    desk.configure(f'provider = "command"\ncommand = ["{program}"]\njobs = 2\n')
+    _say_more(desk, 6)
+    code, out, err = call("harvest", "--apply")
+    assert code == 130 and len(got.read_text().split()) == 3
+    assert "sent to the model: 3 requests" in out and "sent, no answer: 2\n" in out
+    assert err.count("sent, no answer") == 2
+    assert len(_ledger(desk)) == 1, "who was not answered has not failed"
+
+
 def test_requests_that_fail_are_counted_and_name_their_model(desk: Desk) -> None:
     with model_server(*[reply({"error": "oops"}, 500)] * 20) as server:
         desk.configure(
