@@ -499,3 +499,14 @@ def test_an_undone_harvest_stays_undone_where_the_next_attempt_fails(world: Worl
     assert "pump" not in world.text("facts.md")
     world.limits(again=True)
     assert world.run(says(facts=["The pump is blue"])).harvested == 1
+
+
+def test_an_undone_harvest_stays_undone_where_the_attempt_that_failed_is_undone_too(world: World) -> None:
+    """To take back the run that had failed made the next one read by itself what the user had taken back."""
+    world.converse("chat")
+    taken_back(world, world.run(says(facts=["The pump is blue"])).run)
+    world.limits(again=True)
+    taken_back(world, world.run(FakeModel(lambda *_: "no JSON")).run)
+    world.limits(again=False)
+    assert world.run(says(facts=["The pump is blue"])).harvested == 0
+    assert "pump" not in world.text("facts.md")

@@ -54,6 +54,7 @@ _TAUGHT = (
     "notes_as_facts",
     "notes_outside",
     "from_tools",
+    "error",
 )
 """What a ledger entry says of a harvest, and no longer of one that was undone."""
 NEWEST = 5
@@ -323,7 +324,7 @@ class _Undo:
         mends = any(UNPROVEN in entries[sha] for sha in gone)
         for sha in gone:
             entry = entries.pop(sha)
-            unwanted = entry.get("status") == "harvested" and not mends
+            unwanted = (entry.get("status") == "harvested" or UNDONE in entry) and not mends
             if sha in earlier:
                 entries[sha] = {**earlier[sha], "deleted": False}
             elif unwanted:
