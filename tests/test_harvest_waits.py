@@ -402,6 +402,25 @@ def _status(desk: Desk) -> str:
     return call("status")[1]
 
 
+# --- a harvest that was not written ----------------------------------------------------------------------------------
+
+
+def test_what_the_next_harvest_finishes_is_told_with_its_lines_and_goes_back_as_it_is_told(desk: Desk) -> None:
+    """Four lines came into the files, "nothing new" was said, and the run that was named did not take them back."""
+    call("add", "facts", "The otter is mine")
+    desk.say(BEGUN + ENDED)
+    facts = desk.knowledge / "facts.md"
+    facts.chmod(0o444)
+    assert call("harvest", "--apply")[0] == 1 and WHY not in desk.text("facts.md")
+    facts.chmod(0o644)
+    out = desk.harvest()
+    assert WHY in desk.text("facts.md") and "nothing new" not in out
+    assert "\nfacts of the run that was finished (1):\n" in out and "orders.csv cannot be loaded whole" in out
+    named = out.partition("'knowledge undo ")[2].partition("'")[0]
+    assert call("undo", named)[1].startswith(f"undone: {named} (1 conversation undone, ")
+    assert WHY not in desk.text("facts.md") and "The otter is mine" in desk.text("facts.md")
+
+
 # --- what was sent ---------------------------------------------------------------------------------------------------
 
 

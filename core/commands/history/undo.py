@@ -105,7 +105,8 @@ def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Un
     if not run or not (mine or archived or owned or asked_again):
         newest = ", ".join(row.run for row in runs(workspace)[:NEWEST]) or "none yet"
         raise KnowledgeError("unknown-run", f"there is no run {run!r}", hint=f"the newest runs are: {newest}")
-    report = UndoReport(run, notes=list(store.notes), errors=list(store.errors))
+    finished = f"'knowledge undo {run}'"  # of a run that was cut off: that is what happens now
+    report = UndoReport(run, notes=[note for note in store.notes if finished not in note], errors=list(store.errors))
     report.notes += [ASKED_AGAIN] if asked_again else []
     undone = [row for row in changes if row.run == UNDO_RUN + run]
     if run.startswith(EDIT_RUN):
