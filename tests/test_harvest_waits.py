@@ -145,6 +145,16 @@ def test_a_folder_that_is_named_asks_for_nothing_in_particular(desk: Desk) -> No
     assert desk.text("tasks.md") == ""
 
 
+def test_what_only_waits_to_be_taken_away_is_harvested(desk: Desk) -> None:
+    """Who had harvested everything read that all of it was not harvested yet."""
+    desk.say(BEGUN + ENDED)
+    desk.harvest()
+    desk.configure('reclaim_foreign = true\nreclaim = "always"\n')
+    assert "plan: 1 harvested before, to take away" in desk.harvest(apply=False)
+    left = "not harvested yet: 0 conversations, 0B; 1 harvested before, to take away (1.4KB)"
+    assert left in _status(desk)
+
+
 # --- what the rest of a session settles ------------------------------------------------------------------------------
 
 
