@@ -221,6 +221,24 @@ def test_a_run_of_which_every_conversation_failed_is_not_offered(world: World) -
     assert unknown.hint == f"the newest runs are: {kept.run}"
 
 
+def test_an_undo_of_a_run_that_failed_says_that_there_is_nothing_to_take_back(world: World) -> None:
+    """It said "already undone" of what nobody had ever undone, and forgot that the conversation had failed."""
+    world.converse("a")
+    run, before = world.run(FakeModel(lambda number, prompt: "no json")).run, world.entries()
+    for _ in range(2):
+        said = undo_text(taken_back(world, run))
+        assert said.startswith(f"nothing undone: {run}\nnote: there is nothing of this run to take back")
+    assert world.entries() == before
+
+
+def test_the_list_does_not_say_of_what_was_undone_that_nothing_had_been_harvested(world: World) -> None:
+    world.converse("a")
+    run = world.run(says(facts=["first"])).run
+    assert f"{run}  harvest  1 harvested, 1 taken away, +1 -0 lines\n" in undo_text(runs(workspace_of(world)))
+    taken_back(world, run)
+    assert f"{run}  harvest  +1 -0 lines  (undone)\n" in undo_text(runs(workspace_of(world)))
+
+
 # --- An edit of a project's memory, taken back: without it the answer promises an undo that does not exist.
 
 NOW = datetime(2026, 2, 9, 10, 0, tzinfo=UTC)
@@ -499,3 +517,14 @@ def test_an_undone_harvest_stays_undone_where_the_next_attempt_fails(world: Worl
     assert "pump" not in world.text("facts.md")
     world.limits(again=True)
     assert world.run(says(facts=["The pump is blue"])).harvested == 1
+
+
+def test_an_undone_harvest_stays_undone_where_the_attempt_that_failed_is_undone_too(world: World) -> None:
+    """To take back the run that had failed made the next one read by itself what the user had taken back."""
+    world.converse("chat")
+    taken_back(world, world.run(says(facts=["The pump is blue"])).run)
+    world.limits(again=True)
+    taken_back(world, world.run(FakeModel(lambda *_: "no JSON")).run)
+    world.limits(again=False)
+    assert world.run(says(facts=["The pump is blue"])).harvested == 0
+    assert "pump" not in world.text("facts.md")

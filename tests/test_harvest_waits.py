@@ -145,6 +145,16 @@ def test_a_folder_that_is_named_asks_for_nothing_in_particular(desk: Desk) -> No
     assert desk.text("tasks.md") == ""
 
 
+def test_what_only_waits_to_be_taken_away_is_harvested(desk: Desk) -> None:
+    """Who had harvested everything read that all of it was not harvested yet."""
+    desk.say(BEGUN + ENDED)
+    desk.harvest()
+    desk.configure('reclaim_foreign = true\nreclaim = "always"\n')
+    assert "plan: 1 harvested before, to take away" in desk.harvest(apply=False)
+    left = "not harvested yet: 0 conversations, 0B; 1 harvested before, to take away (1.4KB)"
+    assert left in _status(desk)
+
+
 # --- what the rest of a session settles ------------------------------------------------------------------------------
 
 
@@ -402,6 +412,25 @@ def _status(desk: Desk) -> str:
     return call("status")[1]
 
 
+# --- a harvest that was not written ----------------------------------------------------------------------------------
+
+
+def test_what_the_next_harvest_finishes_is_told_with_its_lines_and_goes_back_as_it_is_told(desk: Desk) -> None:
+    """Four lines came into the files, "nothing new" was said, and the run that was named did not take them back."""
+    call("add", "facts", "The otter is mine")
+    desk.say(BEGUN + ENDED)
+    facts = desk.knowledge / "facts.md"
+    facts.chmod(0o444)
+    assert call("harvest", "--apply")[0] == 1 and WHY not in desk.text("facts.md")
+    facts.chmod(0o644)
+    out = desk.harvest()
+    assert WHY in desk.text("facts.md") and "nothing new" not in out
+    assert "\nfacts of the run that was finished (1):\n" in out and "orders.csv cannot be loaded whole" in out
+    named = out.partition("'knowledge undo ")[2].partition("'")[0]
+    assert call("undo", named)[1].startswith(f"undone: {named} (1 conversation undone, ")
+    assert WHY not in desk.text("facts.md") and "The otter is mine" in desk.text("facts.md")
+
+
 # --- what was sent ---------------------------------------------------------------------------------------------------
 
 
@@ -436,6 +465,25 @@ def test_text_that_left_is_told_as_sent(desk: Desk, tmp_path: Path) -> None:
     told = [row["error"] for row in _ledger(desk)]
     assert len(told) == sent and sum("it was sent, and no answer came" in error for error in told) == 1
     assert [(row["provider"], row["calls"]) for row in _ledger(desk)] == [("command", 1)] * 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script plays the program")
+def test_after_ctrl_c_nothing_more_is_sent_and_what_was_sent_is_told(desk: Desk, tmp_path: Path) -> None:
+    """The first question is answered; Ctrl-C comes while two are being asked and others wait for their turn."""
+    program, got = tmp_path / "program", tmp_path / "got"
+    program.write_text(
+        f"#!/bin/sh\ncat > /dev/null\necho one >> {got}\nif test $(wc -l < {got}) -gt 1; then\n"
+        f"test $(wc -l < {got}) -gt 2 && mkdir {tmp_path}/pressed 2> /dev/null && kill -INT $PPID\n"
+        "sleep 20\nfi\necho '{\"facts\": []}'\n"
+    )
+    program.chmod(0o755)
+    desk.configure(f'provider = "command"\ncommand = ["{program}"]\njobs = 2\n')
+    _say_more(desk, 6)
+    code, out, err = call("harvest", "--apply")
+    assert code == 130 and len(got.read_text().split()) == 3
+    assert "sent to the model: 3 requests" in out and "sent, no answer: 2\n" in out
+    assert err.count("sent, no answer") == 2
+    assert len(_ledger(desk)) == 1, "who was not answered has not failed"
 
 
 def test_requests_that_fail_are_counted_and_name_their_model(desk: Desk) -> None:

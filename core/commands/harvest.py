@@ -114,8 +114,11 @@ def harvest(
             from core.commands.library.upkeep import keep_up
 
             report.notes += keep_up(workspace, now)
-        report.lines, settled = _came_of(workspace, report)
+        report.lines, settled = _came_of(workspace, report, report.run)
         report.notes += settled
+        if report.finished:
+            report.finished_lines, settled = _came_of(workspace, report, report.finished)
+            report.notes += settled
         if options.limits.provider == "offline":
             report.notes += _little_found(report)
     return report
@@ -155,11 +158,12 @@ def _little_found(report: HarvestReport) -> list[str]:
 
 
 def _came_of(
-    workspace: Workspace, report: HarvestReport | ImportReport
+    workspace: Workspace, report: HarvestReport | ImportReport, run: str
 ) -> tuple[list[tuple[str, str, int]], list[str]]:
-    """The lines that a run wrote, as `_new_lines` has them, and a sentence about those that it took out."""
+    """The lines that `run` wrote, that of the report or one that it finished, as `_new_lines` has them, and a sentence
+    about those that it took out."""
     try:
-        return _new_lines(workspace, report.run), _settled(workspace, report.run)
+        return _new_lines(workspace, run), _settled(workspace, run)
     except OSError as error:
         why = f"the run is over, and its new lines cannot be shown: {error.strerror or error}"
         report.errors.append(ErrorInfo("lines-unreadable", why, str(error.filename or ""), "open the file"))
@@ -424,7 +428,7 @@ def import_memories(workspace: Workspace, path: str, *, apply: bool = False) -> 
     done = run_import(workspace.paths, where, options, utc_now)
     if done.imported:
         feed_facts(workspace, done, utc_now)
-        done.added = len(_came_of(workspace, done)[0])
+        done.added = len(_came_of(workspace, done, done.run)[0])
     return done
 
 

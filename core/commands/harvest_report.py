@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from core.base.figures import dollars, local_date, tokens
 from core.base.markdown import ARROW, without_emphasis
 from core.commands.sources import day_of, title_of
@@ -36,7 +38,10 @@ def harvest_text(report: HarvestReport, *, quiet: bool = False) -> str:
     is new in the files."""
     lines = _done(report) if report.applied else _planned(report)
     lines += [*_left(report), *(f"note: {one_line(note)}" for note in report.notes)]
-    return "\n".join(lines if quiet else lines + _new_lines_text(report)) + "\n"
+    if not quiet:
+        lines += _new_lines_text("new {}", report.lines)
+        lines += _new_lines_text("{} of the run that was finished", report.finished_lines)
+    return "\n".join(lines) + "\n"
 
 
 def _planned(report: HarvestReport) -> list[str]:
@@ -74,7 +79,7 @@ def _done(report: HarvestReport) -> list[str]:
             f"run: {report.run} (conversations: {report.harvested} harvested, {report.empty} of them with nothing "
             f"worth keeping, {report.failed} failed; {report.reclaimed} taken away)"
         )
-    elif not (report.deferred or report.too_large or report.cancelled or report.plan.writing):
+    elif not (report.deferred or report.too_large or report.cancelled or report.plan.writing or report.finished):
         lines.append("nothing new: no conversation waits to be harvested")
     if report.notes_as_facts:
         lines.append(
@@ -116,13 +121,14 @@ def _left(report: HarvestReport) -> list[str]:
     return lines
 
 
-def _new_lines_text(report: HarvestReport) -> list[str]:
+def _new_lines_text(heading: str, found: Sequence[tuple[str, str, int]]) -> list[str]:
     """What is new in the files, grouped, the best first."""
     lines: list[str] = []
     for row in CATEGORIES:
-        rows = [(text, number) for category, text, number in report.lines if category == row.name]
+        rows = [(text, number) for category, text, number in found if category == row.name]
         if rows:
-            lines += ["", f"new {HEADINGS.get(row.name) or row.digest_title.lower()} ({len(rows)}):"]
+            title = HEADINGS.get(row.name) or row.digest_title.lower()
+            lines += ["", f"{heading.format(title)} ({len(rows)}):"]
         for text, number in rows[:LINES]:
             often = f" (in {number} conversations)" if number > 1 else ""
             lines.append(f"  - {_shown(row.name, without_emphasis(text))}{often}")

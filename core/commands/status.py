@@ -234,11 +234,14 @@ def _pending(
         errors.append(failed.error)
         return {"conversations": 0, "bytes": 0, "tokens": 0, "interrupted": interrupted}, ()
     steps = report.plan.steps
-    waiting = [step for step in steps if step.action in ("harvest", "duplicate", "reclaim", "defer")]
+    waiting = [step for step in steps if step.action in ("harvest", "duplicate", "defer")]
+    leaving = [step for step in steps if step.action == "reclaim"]
     figures = {
         "conversations": len(waiting),
         "bytes": sum(step.artifact.size for step in waiting),
         "tokens": report.tokens,
+        "leaving": len(leaving),
+        "leaving_bytes": sum(step.artifact.size for step in leaving),
         "writing": report.plan.writing,
         "undone": report.plan.undone,
         "prune": sum(step.action == "prune" for step in steps),
@@ -310,6 +313,8 @@ def status_text(state: Status) -> str:
         rows[-1] += f"; {waiting['writing']} more perhaps still being written"
     if waiting.get("undone"):
         rows[-1] += f"; {waiting['undone']} more whose harvest you undid ('knowledge harvest --again' shows them)"
+    if waiting.get("leaving"):
+        rows[-1] += f"; {waiting['leaving']} harvested before, to take away ({size(waiting['leaving_bytes'])})"
     if waiting.get("elsewhere"):
         rows.append(waiting["elsewhere"])
     way = "; 'knowledge harvest --finish' puts that right" if stands.run.state == INTERRUPTED else ""

@@ -132,6 +132,7 @@ def run_harvest(
         elif options.distil.waiting is not None:
             leave_undone(options.distil.waiting, recovered.entries, recovered.unfinished)
         report = HarvestReport(applied=True, run=new_run(now()), plan=plan, ledger=str(paths.ledger))
+        report.finished = recovered.finished
         report.errors += [*recovered.errors, *plan.errors]
         careful = [f"nothing is reclaimed: {plan.careful}"] if plan.careful else []
         unread = [options.known.unread] if options.known is not None and options.known.unread else []

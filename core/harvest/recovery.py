@@ -59,12 +59,14 @@ _MOVES = ("moving", "reclaimed")
 class Recovered:
     """The state of the store before a run. `unfinished` holds plans that still cannot be written, by sha256. `damaged`
     are the bytes of a journal that was not whole, b"" when they are kept already, None for a whole one; `unproven`
-    are the hashes of conversations whose lines stand in the files without a proof (added by unproven.py)."""
+    are the hashes of conversations whose lines stand in the files without a proof (added by unproven.py). `finished` is
+    the run that harvests were finished under, "" for none."""
 
     entries: Entries
     unfinished: dict[str, Pending] = field(default_factory=dict)
     damaged: bytes | None = None
     unproven: set[str] = field(default_factory=set)
+    finished: str = ""
     notes: list[str] = field(default_factory=list)
     errors: list[ErrorInfo] = field(default_factory=list)
 
@@ -132,6 +134,7 @@ def _replay(paths: Paths, data: bytes, state: Recovered, now: datetime, editor_w
     finally:
         journal.close()
     if replayed:
+        state.finished = run
         what = f"finished {count(replayed, 'harvest')} that the last run left in the middle"
         state.notes.append(f"{what}; 'knowledge undo {run}' takes back what it wrote")
     sync_reclaimed(paths)

@@ -117,6 +117,10 @@ class HarvestReport:
     """Of a dry run: what becomes of the conversations; its sentence is one of `notes`."""
     lines: list[tuple[str, str, int]] = field(default_factory=list)
     """What a run wrote that was not there before: category, text, and how many conversations have said it now."""
+    finished: str = ""
+    """The run under which harvests were finished that the last run had left in the middle; "" for none."""
+    finished_lines: list[tuple[str, str, int]] = field(default_factory=list)
+    """What that run wrote, as `lines` has it."""
     facts: dict[str, int] | None = None
     """What the fact index got: new, confirmed and total; None when it is switched off or could not be fed."""
 
@@ -153,9 +157,8 @@ class HarvestReport:
             "notes": self.notes,
             "spent": {**same("input_tokens", "output_tokens"), "price": self.spent, **same("sent_tokens")},
             **same("cancelled", "interrupted"),
-            "lines": [
-                {"category": category, "text": text, "conversations": number} for category, text, number in self.lines
-            ],
+            "lines": _lines_json(self.lines),
+            "finished": {"run": self.finished, "lines": _lines_json(self.finished_lines)} if self.finished else None,
             "facts": self.facts,
             "digest": self.digest or None,
             "ledger": self.ledger,
@@ -164,6 +167,10 @@ class HarvestReport:
                 for step in self.plan.steps
             ],
         }
+
+
+def _lines_json(lines: list[tuple[str, str, int]]) -> list[dict[str, Any]]:
+    return [{"category": category, "text": text, "conversations": number} for category, text, number in lines]
 
 
 def add_counts(total: dict[str, int], more: dict[str, int]) -> None:

@@ -152,7 +152,7 @@ def undone_text(value: UndoReport) -> str:
         (value.lines_out, "line", "taken out"), (value.lines_back, "line", "brought back"),
     )  # fmt: skip
     parts = ", ".join(f"{count(number, what)} {done}" for number, what, done in did if number)
-    nothing = "nothing " if not parts and (value.stayed or value.gone or value.errors) else ""
+    nothing = "nothing " if not parts and (value.nothing or value.stayed or value.gone or value.errors) else ""
     rows = [f"{nothing}undone: {value.run}{f' ({parts})' if parts else ''}"]
     why = value.stayed_why
     rows += [f"stayed{f' ({why[line]})' if line in why else ''}: {line}" for line in value.stayed]
@@ -165,7 +165,9 @@ def runs_text(value: list[Run]) -> str:
         return "there is no run to undo\n"
     rows = []
     for run in value:
-        what = f"{run.harvested} harvested, {run.reclaimed} taken away, " if run.kind == "harvest" else ""
+        is_harvest = run.kind == "harvest"
+        # What was undone is no longer known as harvested.
+        what = f"{run.harvested} harvested, {run.reclaimed} taken away, " if is_harvest and not run.undone else ""
         undone = "  (undone)" if run.undone else ""
         lines = f"+{run.added} -{run.removed} lines" if what or run.added or run.removed or undone else ""
         rows.append(f"{run.run}  {run.kind:<7}  {what}{lines}{undone}".rstrip())

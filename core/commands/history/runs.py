@@ -153,8 +153,8 @@ class UndoReport:
     """What an undo did: conversations back in their place, harvests forgotten, lines taken out of the files and brought
     back into them, the lines that `stayed` because they were changed since or are needed by another harvest, and those
     that were `gone` before. `stayed_why` has the reason for each line that stayed. `already`: an earlier undo took it
-    all back, and there was nothing left to do. `edits` tells of an edit, file by file, which lines went out and came
-    back, and which stayed.
+    all back, and there was nothing left to do; `nothing`: no undo came before this one, and there is nothing of the run
+    to take back. `edits` tells of an edit, file by file, which lines went out and came back, and which stayed.
     """
 
     run: str
@@ -166,6 +166,7 @@ class UndoReport:
     stayed_why: dict[str, str] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
     already: bool = False
+    nothing: bool = False
     edits: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     errors: list[ErrorInfo] = field(default_factory=list)

@@ -12,7 +12,7 @@ next harvest of the conversation does not write it beside the new words, or agai
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -54,6 +54,7 @@ _TAUGHT = (
     "notes_as_facts",
     "notes_outside",
     "from_tools",
+    "error",
 )
 """What a ledger entry says of a harvest, and no longer of one that was undone."""
 NEWEST = 5
@@ -104,7 +105,8 @@ def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Un
     if not run or not (mine or archived or owned or asked_again):
         newest = ", ".join(row.run for row in runs(workspace)[:NEWEST]) or "none yet"
         raise KnowledgeError("unknown-run", f"there is no run {run!r}", hint=f"the newest runs are: {newest}")
-    report = UndoReport(run, notes=list(store.notes), errors=list(store.errors))
+    finished = f"'knowledge undo {run}'"  # of a run that was cut off: that is what happens now
+    report = UndoReport(run, notes=[note for note in store.notes if finished not in note], errors=list(store.errors))
     report.notes += [ASKED_AGAIN] if asked_again else []
     undone = [row for row in changes if row.run == UNDO_RUN + run]
     if run.startswith(EDIT_RUN):
@@ -114,6 +116,9 @@ def _undo(workspace: Workspace, run: str, store: Recovered, now: datetime) -> Un
         _Undo(paths, report, undone, store.entries, now).harvest(shas, archived, mine)
     done = report.restored or report.forgotten or report.lines_out or report.lines_back
     report.already = bool(undone) and not (done or report.stayed or report.errors)
+    if not (run.startswith(EDIT_RUN) or done or undone or report.stayed or report.gone or report.errors or asked_again):
+        report.nothing = True
+        report.notes.append("there is nothing of this run to take back")
     problem = refresh_digest(workspace)
     report.errors += [ErrorInfo("digest-failed", problem, str(paths.digest))] if problem else []
     return report
@@ -171,7 +176,7 @@ class _Undo:
         left = self._surviving(forgotten, plans, rows)
         rows += self._tell_inherited(plans, rows, left)
         self._leave_tasks(plans, rows, left)
-        self._forget_harvests(forgotten, left.entries)
+        self._forget_harvests(forgotten, left.entries, waiting)
         files.remove_file(self.paths.state / CONFIRMED)  # it is made again at the end, or by the next run
         if (archive := archive_of(self.paths.plans, self.run)) is not None:
             _forget_plans(archive, forgotten)
@@ -315,15 +320,17 @@ class _Undo:
             append_changes(self.paths, [stay])
             self.undone.append(stay)
 
-    def _forget_harvests(self, forgotten: set[str], earlier: Entries) -> None:
-        """The ledger says of the conversations what was known `earlier`, or that their harvest is undone."""
+    def _forget_harvests(self, forgotten: set[str], earlier: Entries, waiting: Collection[str]) -> None:
+        """The ledger says of the conversations what was known `earlier`, or that their harvest is undone. Of one that
+        failed there is nothing to forget, but where its plan was `waiting` or its lines stand without a proof."""
         entries = self.entries
         gone = {sha for sha in forgotten if entries.get(sha, {}).get("run") == self.run}
+        gone -= {sha for sha in gone - set(waiting) if _taught_nothing(entries[sha])}
         # Of a run whose journal was damaged the undo is the way to read everything again.
         mends = any(UNPROVEN in entries[sha] for sha in gone)
         for sha in gone:
             entry = entries.pop(sha)
-            unwanted = entry.get("status") == "harvested" and not mends
+            unwanted = (entry.get("status") == "harvested" or UNDONE in entry) and not mends
             if sha in earlier:
                 entries[sha] = {**earlier[sha], "deleted": False}
             elif unwanted:
@@ -386,6 +393,10 @@ class _Undo:
                 report.stayed += (*taken.stayed, *moved)
                 report.stayed_why |= {**taken.why, **moved}
                 report.gone += (line for line in taken.gone if line not in moved)
+
+
+def _taught_nothing(entry: Entry) -> bool:
+    return entry.get("status") in ("harvest-failed", "too-large") and UNPROVEN not in entry
 
 
 def _name_now(paths: Paths, plan: FrozenPlan, planned: PlannedFile) -> str:
